@@ -1,0 +1,103 @@
+import js from '@eslint/js';
+import plugin from '@typescript-eslint/eslint-plugin';
+import parser from '@typescript-eslint/parser';
+import { defineConfig, globalIgnores } from 'eslint/config';
+
+/** Only relative files, and the bare specifiers listed, may be imported. */
+function onlyImports(allowed) {
+  const list = allowed.map((a) => a.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')).join('|');
+  const message = `Allowed here: relative files${allowed.map((a) => `, ${a}`).join('')}.`;
+  return {
+    'no-restricted-imports': [
+      'error',
+      {
+        patterns: [
+          { regex: `^(?!\\.{1,2}/)(?!(?:${list || '(?!)'})$)`, message },
+          {
+            regex: '^(\\.{1,2}/|@celestea/)(.*/)?(dist|packages)/',
+            message: 'Cross packages by name, and import sources only.',
+          },
+        ],
+      },
+    ],
+    'no-restricted-syntax': [
+      'error',
+      { selector: 'ImportExpression', message: 'No dynamic import here.' },
+      { selector: 'TSImportType', message: "No import('…') type here." },
+      { selector: 'TSImportEqualsDeclaration', message: 'No import = here.' },
+    ],
+  };
+}
+
+/** The arrows of the house: what the sources of each package may import. */
+const core = '@celestea/core';
+const arrows = {
+  core: [],
+  session: [core, 'node:fs', 'node:path'],
+  tools: [core, 'node:fs', 'node:fs/promises', 'node:path'],
+  llm: [core],
+  cli: [
+    core,
+    '@celestea/agent-loop',
+    '@celestea/session',
+    '@celestea/tools',
+    '@celestea/llm',
+    'node:path',
+    'node:process',
+    'node:util',
+  ],
+};
+
+const strictTypeChecked = plugin.configs['flat/strict-type-checked'];
+const stylisticTypeChecked = plugin.configs['flat/stylistic-type-checked'];
+
+export default defineConfig(
+  globalIgnores(['**/dist/', '**/coverage/']),
+  js.configs.recommended,
+  { files: ['**/*.ts'], extends: [strictTypeChecked, stylisticTypeChecked] },
+  {
+    files: ['**/*.ts'],
+    languageOptions: {
+      parser,
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-import-type-side-effects': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+    },
+  },
+  {
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      'max-lines': ['error', { max: 400 }],
+      'max-lines-per-function': ['error', { max: 80, skipComments: true, IIFEs: true }],
+    },
+  },
+  {
+    files: ['src/**/*.ts', 'packages/core/src/**/*.ts'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        'process',
+        'Buffer',
+        'require',
+        'global',
+        '__dirname',
+        '__filename',
+      ],
+    },
+  },
+  { files: ['src/**/*.ts'], rules: onlyImports([core]) },
+  ...Object.entries(arrows).map(([name, allowed]) => ({
+    files: [`packages/${name}/src/**/*.ts`],
+    rules: onlyImports(allowed),
+  })),
+  {
+    files: ['**/test/**', 'bench/**'],
+    rules: { 'max-lines-per-function': 'off' },
+  },
+);

@@ -1,0 +1,128 @@
+/** A container that is being written; `source` is the object it came from, before any `toJSON`. */
+interface Frame {
+  readonly source: object;
+  readonly value: object;
+  /** The keys of an object, sorted; `null` for an array. */
+  readonly keys: readonly string[] | null;
+  readonly length: number;
+  next: number;
+}
+
+/** Holes are written out, so an array may be far larger than what it holds. */
+const MAX_SPARSE_LENGTH = 2 ** 24;
+
+/**
+ * Compact JSON with the keys of every object in code-unit order, so that the same value
+ * always gives the same text (C6.1).
+ *
+ * It never throws and never overflows the stack: `undefined`, functions, symbols, NaN and
+ * infinities become `null`, and so does what cannot be written (a cycle, a getter that
+ * throws). A `bigint` is written as its digits, a lone surrogate as its escape.
+ *
+ * @example serdeJsonString({ b: 1n, a: [undefined] }) // '{"a":[null],"b":1}'
+ */
+export function serdeJsonString(value: unknown): string {
+  try {
+    return writeValue(value);
+  } catch {
+    return 'null'; // longer than any string can be
+  }
+}
+
+function writeValue(root: unknown): string {
+  const stack: Frame[] = [];
+  const open = new Set<object>();
+  let text = '';
+
+  const write = (raw: unknown, key: string): void => {
+    const value = plainValue(raw, key, open);
+    if (typeof value !== 'object' || value === null) {
+      text += scalarText(value);
+      return;
+    }
+    const frame = openFrame(raw as object, value);
+    if (frame === null || open.has(value)) {
+      text += 'null';
+      return;
+    }
+    open.add(frame.source).add(frame.value);
+    stack.push(frame);
+    text += frame.keys === null ? '[' : '{';
+  };
+
+  write(root, '');
+  for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
+    if (frame.next === frame.length) {
+      text += frame.keys === null ? ']' : '}';
+      open.delete(frame.source);
+      open.delete(frame.value);
+      stack.pop();
+      continue;
+    }
+    if (frame.next > 0) text += ',';
+    const key = frame.keys === null ? frame.next : (frame.keys[frame.next] ?? '');
+    frame.next += 1;
+    if (typeof key === 'string') text += `${JSON.stringify(key)}:`;
+    write(readKey(frame.value, key), String(key));
+  }
+  return text;
+}
+
+/** The text of anything that is no object. */
+function scalarText(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value);
+    case 'number':
+      return Number.isFinite(value) ? JSON.stringify(value).replace('e+', 'e') : 'null';
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'bigint':
+      return value.toString();
+    default:
+      return 'null';
+  }
+}
+
+/** What stands for a value in JSON: `toJSON` applied, boxed primitives unboxed, a cycle cut. */
+function plainValue(raw: unknown, key: string, open: ReadonlySet<object>): unknown {
+  if (typeof raw !== 'object' || raw === null) return raw;
+  if (open.has(raw)) return null;
+  try {
+    const value: unknown =
+      'toJSON' in raw && typeof raw.toJSON === 'function'
+        ? (raw as { toJSON(key: string): unknown }).toJSON(key)
+        : raw;
+    const boxed =
+      value instanceof Number ||
+      value instanceof String ||
+      value instanceof Boolean ||
+      value instanceof BigInt;
+    return boxed ? value.valueOf() : value;
+  } catch {
+    return null;
+  }
+}
+
+/** `null` when the container cannot be read. */
+function openFrame(source: object, value: object): Frame | null {
+  try {
+    if (!Array.isArray(value)) {
+      const keys = Object.keys(value).sort();
+      return { source, value, keys, length: keys.length, next: 0 };
+    }
+    const { length } = value;
+    if (length > MAX_SPARSE_LENGTH && Object.keys(value).length < length) return null;
+    return { source, value, keys: null, length, next: 0 };
+  } catch {
+    return null;
+  }
+}
+
+function readKey(container: object, key: string | number): unknown {
+  try {
+    return (container as Record<string | number, unknown>)[key];
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,32 @@
+import type { ToolCall } from './message.ts';
+import type { ToolDecision } from './tool.ts';
+import type { TurnOutcome } from './turn-outcome.ts';
+
+/** What a running turn tells its host. */
+export type LoopEvent =
+  | { kind: 'text'; delta: string }
+  | { kind: 'thinking'; delta: string }
+  | { kind: 'tool_call'; id: string; name: string; args: unknown }
+  | {
+      kind: 'tool_result';
+      callId: string;
+      ok: boolean;
+      value: unknown;
+      render: string | null;
+      error: string | null;
+      decision: ToolDecision['kind'] | null;
+    }
+  | { kind: 'done'; text: string; tool_calls: ToolCall[] }
+  | { kind: 'turn_end'; outcome: TurnOutcome };
+
+/** The names of server-sent events that hosts of celestea agents speak. */
+export type SseEventName =
+  | 'text'
+  | 'thinking'
+  | 'tool'
+  | 'tool_result'
+  | 'turn_end'
+  | 'done'
+  | 'status'
+  | 'compact'
+  | 'question';

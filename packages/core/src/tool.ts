@@ -1,0 +1,75 @@
+/** What a model is told of a tool. `parameters` is a JSON Schema of its arguments. */
+export interface ToolSpec {
+  name: string;
+  description: string;
+  parameters: Record<string, unknown>;
+}
+
+/** One call as it reaches a registry. */
+export interface ToolInput {
+  call_id: string;
+  name: string;
+  args: unknown;
+}
+
+/** What a guard says of a call. */
+export type ToolDecision =
+  | { kind: 'allow' }
+  | { kind: 'deny'; reason: string }
+  | { kind: 'ask'; reason: string };
+
+/** What came of one call. */
+export interface ToolOutput {
+  call_id: string;
+  /** The canonical, machine-readable result. */
+  value: unknown;
+  /** A form for people alone; the model never sees it. */
+  render: string | null;
+  /** Why it failed, or `null` when it did not. */
+  error: string | null;
+  /** The guards' verdict, or `null` when nobody was asked. */
+  decision: ToolDecision | null;
+  /** What stands in the model's view in place of `value`, when that is not `value` itself. */
+  surface?: ToolSurface;
+}
+
+/** Opaque to everyone but the projection that renders it. */
+export type ToolSurface = Record<string, unknown>;
+
+/** What {@link Tool.executeWith} gives back. */
+export interface ToolExecOutcome {
+  value: unknown;
+  render: string | null;
+  surface?: ToolSurface;
+}
+
+/** What a running tool is handed besides its arguments. */
+export interface ToolCallOptions {
+  /** Aborts when nobody waits for the result any more. */
+  signal?: AbortSignal;
+}
+
+/** One tool. A failure is a throw; the registry turns it into an error result. */
+export interface Tool {
+  spec(): ToolSpec;
+  execute(args: unknown, options?: ToolCallOptions): Promise<unknown>;
+  /** Preferred over `execute` where present: knows its call id and may render for people. */
+  executeWith?(input: ToolInput, options?: ToolCallOptions): Promise<ToolExecOutcome>;
+}
+
+/** Decides before a tool runs. The first verdict that is not `allow` ends the chain (C3.6). */
+export interface ToolGuard {
+  check(input: ToolInput): Promise<ToolDecision>;
+}
+
+/**
+ * The tool seam. `dispatch` runs the guards, then the tool; a tool's failure comes back in
+ * `error`, never as a throw (C3.7).
+ */
+export interface ToolRegistry {
+  register(tool: Tool): void;
+  addGuard(guard: ToolGuard): void;
+  get(name: string): Tool | undefined;
+  schemas(): ToolSpec[];
+  dispatch(input: ToolInput, options?: ToolCallOptions): Promise<ToolOutput>;
+}

@@ -1,0 +1,25 @@
+import { defineConfig } from 'vitest/config';
+
+const packages = ['core', 'session', 'tools', 'llm', 'cli'];
+const guards = new URL('test/support/guards.ts', import.meta.url).pathname;
+
+const project = (name: string, root: string) => ({
+  extends: true as const,
+  test: { name, root, include: ['test/**/*.test.ts'], setupFiles: [guards] },
+});
+
+export default defineConfig({
+  test: {
+    environment: 'node',
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts', 'packages/*/src/**/*.ts'],
+      reporter: ['text', 'json-summary'],
+      thresholds: { lines: 90, branches: 85 },
+    },
+    projects: [
+      project('agent-loop', '.'),
+      ...packages.map((name) => project(name, `./packages/${name}`)),
+    ],
+  },
+});
