@@ -1,1 +1,1 @@
-export {};
+export { InMemorySessionLog, inMemorySessionLogPlugin } from './in-memory.ts';

@@ -1,0 +1,95 @@
+/** The error of a tool result whose call was cancelled before it gave one (L4.5). */
+export const CANCELLED_BEFORE_EXECUTION = 'cancelled before execution';
+
+/** How a race between work and a cancel ended. */
+export type RaceResult<T> =
+  { outcome: 'ok'; value: T } | { outcome: 'aborted' } | { outcome: 'failed'; error: unknown };
+
+/** Whether the signal is there and has fired. */
+export function isAborted(signal: AbortSignal | null | undefined): boolean {
+  return signal?.aborted === true;
+}
+
+/**
+ * Waits for `work` or the signal, whichever comes first, and never rejects (L6.1). A signal
+ * that fired already wins at once. The loser's rejection is consumed and no listener stays
+ * behind, so a long-lived signal can be raced any number of times.
+ */
+export function raceAbort<T>(
+  signal: AbortSignal | null | undefined,
+  work: PromiseLike<T> | T,
+): Promise<RaceResult<T>> {
+  const settled: Promise<RaceResult<T>> = Promise.resolve(work).then(
+    (value) => ({ outcome: 'ok', value }),
+    (error: unknown) => ({ outcome: 'failed', error }),
+  );
+  if (signal === null || signal === undefined) return settled;
+  if (signal.aborted) return Promise.resolve({ outcome: 'aborted' });
+  return new Promise((resolve) => {
+    const onAbort = (): void => {
+      resolve({ outcome: 'aborted' });
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    void settled.then((result) => {
+      signal.removeEventListener('abort', onAbort);
+      resolve(result);
+    });
+  });
+}
+
+/**
+ * Tells an iterator that nobody reads on. Whatever its `return()` does is swallowed, a throw
+ * and a promise that never settles included; it is not awaited (L6.2).
+ */
+export function closeIterator(iterator: AsyncIterator<unknown>): void {
+  try {
+    void Promise.resolve(iterator.return?.()).catch(ignore);
+  } catch {
+    // an iterator that cannot be closed is left to itself
+  }
+}
+
+/** The message of an Error, else the thrown value as text; always a string (L6.3). */
+export function errorMessage(thrown: unknown): string {
+  try {
+    const shown: unknown = thrown instanceof Error ? thrown.message : thrown;
+    return String(shown);
+  } catch {
+    return 'a thrown value that cannot be shown';
+  }
+}
+
+/** Does nothing, on purpose: for rejections that nobody waits for any more. */
+export function ignore(): void {
+  // nothing
+}
+
+/** A signal of the turn's own that follows the caller's. */
+export interface LinkedSignal {
+  readonly signal: AbortSignal;
+  /** Lets go of the caller's signals; from then on `signal` never fires (X2). */
+  readonly release: () => void;
+}
+
+/**
+ * A signal that aborts, with the same reason, when the first of the given signals does. It holds one
+ * listener on each source, whatever is built on top of it (L6.4).
+ */
+export function linkSignals(...given: (AbortSignal | undefined)[]): LinkedSignal {
+  const sources = given.filter((source) => source !== undefined);
+  const controller = new AbortController();
+  const onAbort = (event: Event): void => {
+    follow(event.currentTarget as AbortSignal);
+  };
+  const release = (): void => {
+    for (const source of sources) source.removeEventListener('abort', onAbort);
+  };
+  const follow = (source: AbortSignal): void => {
+    release();
+    controller.abort(source.reason);
+  };
+  for (const source of sources) source.addEventListener('abort', onAbort);
+  const fired = sources.find((source) => source.aborted);
+  if (fired !== undefined) follow(fired);
+  return { signal: controller.signal, release };
+}

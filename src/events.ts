@@ -1,0 +1,52 @@
+import {
+  messageTexts,
+  messageToolCalls,
+  type LoopEvent,
+  type Message,
+  type ToolCall,
+  type ToolDecision,
+  type ToolOutput,
+  type TurnOutcome,
+} from '@celestea/core';
+
+/** Where a turn's events go. Called synchronously, in the order of the log. */
+export type EventSink = (event: LoopEvent) => void;
+
+type EventOf<Kind extends LoopEvent['kind']> = Extract<LoopEvent, { kind: Kind }>;
+
+/** A call that was written to the log. */
+export function toolCallEvent(call: ToolCall): EventOf<'tool_call'> {
+  return { kind: 'tool_call', id: call.id, name: call.name, args: call.args };
+}
+
+/** The full output of a call (L7.1). */
+export function toolResultEvent(output: ToolOutput): EventOf<'tool_result'> {
+  return {
+    kind: 'tool_result',
+    callId: output.call_id,
+    ok: output.error === null,
+    value: output.value,
+    render: output.render,
+    error: output.error,
+    decision: decisionLabel(output.decision),
+  };
+}
+
+/** A finished reply: its joined text and its calls. */
+export function doneEvent(message: Message): EventOf<'done'> {
+  return {
+    kind: 'done',
+    text: messageTexts(message).join(''),
+    tool_calls: messageToolCalls(message).map(({ id, name, args }) => ({ id, name, args })),
+  };
+}
+
+/** The end of a turn; the last event it emits. */
+export function turnEndEvent(outcome: TurnOutcome): EventOf<'turn_end'> {
+  return { kind: 'turn_end', outcome };
+}
+
+/** The flat label of a verdict; `null` when nobody was asked. */
+export function decisionLabel(decision: ToolDecision | null): ToolDecision['kind'] | null {
+  return decision === null ? null : decision.kind;
+}

@@ -1,0 +1,41 @@
+import {
+  AgentError,
+  LLM_SERVICE,
+  SESSION_LOG_SERVICE,
+  TOOL_REGISTRY_SERVICE,
+  type Context,
+  type Llm,
+  type ServiceToken,
+  type SessionLog,
+  type ToolRegistry,
+} from '@celestea/core';
+
+/** The three collaborators of a turn. */
+export interface Seams {
+  readonly llm: Llm;
+  readonly log: SessionLog;
+  readonly tools: ToolRegistry;
+}
+
+/** Finds them in the scope; an `AgentError` names the first that is missing (L2.1). */
+export function resolveSeams(ctx: Context): Seams {
+  return {
+    llm: seam(ctx, LLM_SERVICE, 'LlmService in context'),
+    log: sessionLog(ctx),
+    tools: toolRegistry(ctx),
+  };
+}
+
+export function sessionLog(ctx: Context): SessionLog {
+  return seam(ctx, SESSION_LOG_SERVICE, 'SessionLog service in context');
+}
+
+export function toolRegistry(ctx: Context): ToolRegistry {
+  return seam(ctx, TOOL_REGISTRY_SERVICE, 'ToolRegistryService in context');
+}
+
+function seam<T>(ctx: Context, token: ServiceToken<T>, what: string): T {
+  const service = ctx.get(token);
+  if (service === undefined || service === null) throw new AgentError(`missing ${what}`);
+  return service;
+}

@@ -1,0 +1,33 @@
+import { outcomeError, outcomePhase, type LoopEvent, type SseEventName } from '@celestea/core';
+
+/** One server-sent event before it gets its envelope: the name and the payload (L7.4). */
+export interface SseFrame {
+  event: SseEventName;
+  payload: Record<string, unknown>;
+}
+
+/** The frame of an event, as `contracts/sse-events.json` lists it. */
+export function loopEventToSse(event: LoopEvent): SseFrame {
+  switch (event.kind) {
+    case 'text':
+    case 'thinking':
+      return { event: event.kind, payload: { delta: event.delta } };
+    case 'tool_call':
+      return { event: 'tool', payload: { id: event.id, name: event.name, args: event.args } };
+    case 'tool_result': {
+      const { callId, ok, value, render, error, decision } = event;
+      return { event: 'tool_result', payload: { id: callId, ok, value, render, error, decision } };
+    }
+    case 'done':
+      return { event: 'done', payload: { text: event.text, tool_calls: event.tool_calls } };
+    case 'turn_end': {
+      const { outcome } = event;
+      return {
+        event: 'turn_end',
+        payload: { outcome: outcomePhase(outcome), error: outcomeError(outcome) },
+      };
+    }
+    default:
+      return event satisfies never;
+  }
+}

@@ -1,0 +1,133 @@
+import { closeIterator, ignore } from './cancel.ts';
+
+/** Why reading a stream ended. */
+export type StreamEnd =
+  { kind: 'ended' } | { kind: 'stopped' } | { kind: 'cancelled' } | { kind: 'threw'; error: unknown };
+
+/** Whether a value can be read by `for await`. */
+export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Symbol.asyncIterator in value &&
+    typeof value[Symbol.asyncIterator] === 'function'
+  );
+}
+
+/** Closes a stream that nobody will read (L3.6). */
+export function closeStream(stream: unknown): void {
+  try {
+    if (isAsyncIterable(stream)) closeIterator(stream[Symbol.asyncIterator]());
+  } catch {
+    // a stream that cannot be opened need not be closed
+  }
+}
+
+/**
+ * Reads a stream into `take` until it ends, throws, `take` says `false`, or the signal fires.
+ * Rejects with what `take` throws. The stream is closed on every early exit (L3.6), and
+ * whatever it does after that goes unheard.
+ */
+export function readStream(
+  stream: AsyncIterable<unknown>,
+  signal: AbortSignal,
+  take: (value: unknown) => boolean,
+): Promise<StreamEnd> {
+  let iterator: AsyncIterator<unknown>;
+  try {
+    iterator = stream[Symbol.asyncIterator]();
+  } catch (error) {
+    return Promise.resolve({ kind: 'threw', error });
+  }
+  return new StreamReader(iterator, signal, take).read();
+}
+
+/**
+ * One listener a stream and one callback a value, instead of a race a value: the cost of
+ * being cancellable does not grow with the deltas (L6.4).
+ */
+class StreamReader {
+  readonly #iterator: AsyncIterator<unknown>;
+  readonly #signal: AbortSignal;
+  readonly #take: (value: unknown) => boolean;
+  #resolve: (end: StreamEnd) => void = ignore;
+  #reject: (error: unknown) => void = ignore;
+  #reading = true;
+
+  constructor(
+    iterator: AsyncIterator<unknown>,
+    signal: AbortSignal,
+    take: (value: unknown) => boolean,
+  ) {
+    this.#iterator = iterator;
+    this.#signal = signal;
+    this.#take = take;
+  }
+
+  read(): Promise<StreamEnd> {
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      this.#signal.addEventListener('abort', this.#onAbort);
+      if (this.#signal.aborted) this.#onAbort();
+      else this.#pull();
+    });
+  }
+
+  readonly #onAbort = (): void => {
+    this.#finish({ kind: 'cancelled' });
+    closeIterator(this.#iterator);
+  };
+
+  readonly #onThrow = (error: unknown): void => {
+    if (this.#reading) this.#finish({ kind: 'threw', error });
+  };
+
+  readonly #onNext = (result: unknown): void => {
+    if (!this.#reading) return;
+    let done: unknown;
+    let value: unknown;
+    try {
+      ({ done, value } = result as { done?: unknown; value?: unknown });
+    } catch (error) {
+      closeIterator(this.#iterator);
+      this.#onThrow(error);
+      return;
+    }
+    if (done === true) this.#finish({ kind: 'ended' });
+    else if (this.#taken(value)) this.#pull();
+  };
+
+  /** Whether to read on. */
+  #taken(value: unknown): boolean {
+    try {
+      if (this.#take(value)) return this.#reading; // false when cancelled from inside `take`
+      this.#finish({ kind: 'stopped' });
+    } catch (error) {
+      this.#stop();
+      this.#reject(error);
+    }
+    closeIterator(this.#iterator);
+    return false;
+  }
+
+  #pull(): void {
+    try {
+      const next: unknown = this.#iterator.next();
+      const settled = next instanceof Promise ? next : Promise.resolve(next);
+      settled.then(this.#onNext, this.#onThrow);
+    } catch (error) {
+      this.#onThrow(error);
+    }
+  }
+
+  #finish(end: StreamEnd): void {
+    this.#stop();
+    this.#resolve(end);
+  }
+
+  #stop(): void {
+    this.#reading = false;
+    this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+}

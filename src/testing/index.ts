@@ -1,0 +1,20 @@
+export {
+  callTools,
+  done,
+  failingLlm,
+  HangingLlm,
+  RecordingLlm,
+  say,
+  ScriptedLlm,
+  think,
+} from './models.ts';
+export type { Script, ScriptAction, StreamFate } from './models.ts';
+export { FakeSessionLog } from './session-log.ts';
+export type { FakeSessionLogOptions } from './session-log.ts';
+export { FakeToolRegistry, Gate } from './tool-registry.ts';
+export type { FakeTool, FakeToolCall } from './tool-registry.ts';
+export { collectingSink } from './sink.ts';
+export type { CollectingSink } from './sink.ts';
+export { testContext } from './context.ts';
+export { assertLogValid, LogRuleError } from './log-checker.ts';
+export type { LogCheckOptions } from './log-checker.ts';

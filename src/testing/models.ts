@@ -1,0 +1,159 @@
+import type {
+  GenerateOptions,
+  Llm,
+  LlmStream,
+  ModelRequest,
+  StreamEvent,
+  ToolCall,
+} from '@celestea/core';
+
+/** Something a script does between two events; what it throws, the stream throws. */
+export type ScriptAction = () => unknown;
+
+/** One reply: its events in order, with actions between them. */
+export type Script = readonly (StreamEvent | ScriptAction)[];
+
+/** A reply in words: one text delta, then `done`. */
+export function say(text: string): StreamEvent[] {
+  return [{ kind: 'text', text }, done(text)];
+}
+
+/** A burst of reasoning in one delta. */
+export function think(text: string): StreamEvent {
+  return { kind: 'thinking', text };
+}
+
+/** A reply that calls tools, with no words beside the calls. */
+export function callTools(...calls: ToolCall[]): StreamEvent[] {
+  return [done('', ...calls)];
+}
+
+/** The event that finishes a reply. */
+export function done(text: string, ...calls: ToolCall[]): StreamEvent {
+  const words = text === '' ? [] : [{ type: 'text', content: text } as const];
+  const blocks = calls.map((content) => ({ type: 'tool_call', content }) as const);
+  return {
+    kind: 'done',
+    message: { role: 'assistant', content: [...words, ...blocks], tool_call_id: null },
+  };
+}
+
+/** What happened to one stream of a {@link ScriptedLlm}. */
+export type StreamFate = 'open' | 'ended' | 'closed' | 'threw';
+
+/**
+ * A model that plays one script a request, and keeps what it was asked. A request beyond the
+ * last script is refused with an Error that says so.
+ *
+ * @example new ScriptedLlm([callTools({ id: 'a', name: 'time', args: {} }), say('It is noon.')])
+ */
+export class ScriptedLlm implements Llm {
+  /** Every request, oldest first. */
+  readonly requests: ModelRequest[] = [];
+  /** The signal handed over with each request. */
+  readonly signals: (AbortSignal | undefined)[] = [];
+  /** What became of each stream: read to its end, closed by the reader, or thrown. */
+  readonly fates: StreamFate[] = [];
+  readonly #scripts: readonly Script[];
+
+  constructor(scripts: readonly Script[]) {
+    this.#scripts = scripts;
+  }
+
+  generate(request: ModelRequest, options?: GenerateOptions): Promise<LlmStream> {
+    const index = this.requests.push(request) - 1;
+    this.signals.push(options?.signal);
+    const script = this.#scripts[index];
+    if (script === undefined) {
+      const has = `it has ${String(this.#scripts.length)}`;
+      return Promise.reject(new Error(`no script for request ${String(index + 1)}: ${has}`));
+    }
+    return Promise.resolve(this.#play(script, index));
+  }
+
+  async *#play(script: Script, index: number): AsyncGenerator<StreamEvent> {
+    this.fates[index] = 'open';
+    let fate: StreamFate = 'closed';
+    try {
+      for (const item of script) {
+        if (typeof item === 'function') await item();
+        else yield item;
+      }
+      fate = 'ended';
+    } catch (error) {
+      fate = 'threw';
+      throw error;
+    } finally {
+      this.fates[index] = fate;
+    }
+  }
+}
+
+/** A model whose `generate` rejects, or with `'throw'` throws before it gives a promise. */
+export function failingLlm(error: unknown, how: 'reject' | 'throw' = 'reject'): Llm {
+  return {
+    generate: () => {
+      if (how === 'throw') throw error;
+      // A model may reject with anything; a double has to be able to as well.
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      return Promise.reject(error);
+    },
+  };
+}
+
+/** A model that hangs: in `generate`, or, given events, in its stream once they were read. */
+export class HangingLlm implements Llm {
+  /** Streams that the reader closed. */
+  closed = 0;
+  readonly #events: readonly StreamEvent[] | undefined;
+
+  constructor(events?: readonly StreamEvent[]) {
+    this.#events = events;
+  }
+
+  generate(): Promise<LlmStream> {
+    if (this.#events === undefined) return new Promise(() => undefined);
+    return Promise.resolve({ [Symbol.asyncIterator]: () => this.#iterate(this.#events ?? []) });
+  }
+
+  #iterate(events: readonly StreamEvent[]): AsyncIterator<StreamEvent> {
+    const left = events.values();
+    return {
+      next: () => {
+        const { done: empty, value } = left.next();
+        if (empty === true) return new Promise(() => undefined);
+        return Promise.resolve({ done: false, value });
+      },
+      return: () => {
+        this.closed += 1;
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    };
+  }
+}
+
+/** Wraps a model and keeps what it was asked and what it answered. */
+export class RecordingLlm implements Llm {
+  readonly requests: ModelRequest[] = [];
+  /** The events of each reply, as far as they were read. */
+  readonly replies: StreamEvent[][] = [];
+  readonly #inner: Llm;
+
+  constructor(inner: Llm) {
+    this.#inner = inner;
+  }
+
+  async generate(request: ModelRequest, options?: GenerateOptions): Promise<LlmStream> {
+    this.requests.push(request);
+    const events: StreamEvent[] = [];
+    this.replies.push(events);
+    return recorded(await this.#inner.generate(request, options), events);
+  }
+}
+
+async function* recorded(stream: LlmStream, into: StreamEvent[]): AsyncGenerator<StreamEvent> {
+  for await (const event of stream) {
+    into.push(event);
+    yield event;
+  }
+}
