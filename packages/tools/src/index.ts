@@ -1,1 +1,12 @@
-export {};
+export { defineTool } from './define-tool.ts';
+export type { ToolDefinition } from './define-tool.ts';
+export { DefaultToolRegistry } from './registry.ts';
+export type { ToolRegistryOptions } from './registry.ts';
+export { toolRegistryPlugin } from './plugin.ts';
+export { fileTools } from './files/file-tools.ts';
+export { listDirTool } from './files/list-dir.ts';
+export type { ListDirEntry, ListDirResult } from './files/list-dir.ts';
+export { readFileTool } from './files/read-file.ts';
+export type { ReadFileResult } from './files/read-file.ts';
+export { searchTextTool } from './files/search-text.ts';
+export type { SearchTextMatch, SearchTextResult } from './files/search-text.ts';

@@ -1,0 +1,177 @@
+import { constants, realpathSync, statSync, type Dirent } from 'node:fs';
+import { lstat, open, readdir, realpath, type FileHandle } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+
+import { mismatch } from '../shape.ts';
+import { fsError, quotePath } from './fs-error.ts';
+
+/** The longest path that is looked at, in UTF-16 units. */
+export const MAX_PATH = 4_096;
+
+/** What stands at a path; a link is not followed. */
+export type FileKind = 'file' | 'folder' | 'link' | 'other';
+
+/** A place that lies within the root. */
+export interface Place {
+  /** The path without links, for the operating system. */
+  real: string;
+  /** The path as it is shown: relative to the root, with forward slashes; the root is `.`. */
+  shown: string;
+}
+
+/** A regular file within the root, open for reading. */
+export interface OpenFile {
+  handle: FileHandle;
+  shown: string;
+  /** Its size in bytes when it was opened. */
+  bytes: number;
+}
+
+/** A folder within the root, and what it holds, sorted by name in code-unit order. */
+export interface Folder {
+  place: Place;
+  entries: Dirent[];
+}
+
+// No final link is followed, and a pipe that was swapped in cannot hold the open up for ever.
+// Where a flag does not exist (Windows) it reads as 0 here.
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/**
+ * A folder that cannot be left. A path is resolved down to the last link before it is used, and
+ * what was opened is compared with what was checked, so that neither `..`, an absolute path, a
+ * link nor a swap in between leads out. Links that stay within the root are fine. Every error is
+ * an `Error` whose message names the path as it was asked for.
+ *
+ * A hard link cannot be told from the file itself; who may make one here may read its target.
+ */
+export class FileRoot {
+  readonly #path: string;
+
+  /** Throws a `TypeError` when `root` is no path, an `Error` when no folder stands there. */
+  constructor(root: string) {
+    if (typeof root !== 'string' || root === '' || root.includes('\0')) {
+      throw new TypeError(mismatch('root', 'the path of a folder', root));
+    }
+    this.#path = realFolder(root);
+  }
+
+  /** The root itself, without links. */
+  get path(): string {
+    return this.#path;
+  }
+
+  /** The place of a path relative to the root; it must exist. */
+  async locate(path: string): Promise<Place> {
+    if (path.includes('\0')) {
+      throw new Error(`path: expected a path without NUL characters, got ${quotePath(path)}`);
+    }
+    if (isAbsolute(path)) {
+      throw new Error(`path: expected a path relative to the root, got ${quotePath(path)}`);
+    }
+    const wanted = resolve(this.#path, path);
+    if (!this.#holds(wanted)) throw leadsOutside(path);
+    const real = await realpath(wanted).catch(async (error: unknown) => {
+      await this.#refuseOutside(wanted, path);
+      throw fsError(path, error);
+    });
+    if (!this.#holds(real)) throw leadsOutside(path);
+    return { real, shown: relative(this.#path, wanted).split(sep).join('/') || '.' };
+  }
+
+  /** What stands at a place. */
+  async kindAt(place: Place): Promise<FileKind> {
+    return kindOf(await lstat(place.real).catch(failAt(place.shown)));
+  }
+
+  /** Opens a regular file for the time that `use` takes. */
+  async withFile<T>(path: string, use: (file: OpenFile) => Promise<T>): Promise<T> {
+    const { real, shown } = await this.locate(path);
+    const checked = await lstat(real, { bigint: true }).catch(failAt(shown));
+    if (!checked.isFile()) throw expectedKind('file', kindOf(checked), shown);
+    const handle = await open(real, OPEN_FLAGS).catch(failAt(shown));
+    try {
+      const opened = await handle.stat({ bigint: true }).catch(failAt(shown));
+      const isChecked = opened.dev === checked.dev && opened.ino === checked.ino;
+      if (!isChecked || !(await isStill(real))) throw changed(shown);
+      return await use({ handle, shown, bytes: Number(opened.size) });
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Lists a folder. */
+  async folder(path: string): Promise<Folder> {
+    const place = await this.locate(path);
+    const kind = await this.kindAt(place);
+    if (kind !== 'folder') throw expectedKind('folder', kind, place.shown);
+    const entries = await readdir(place.real, { withFileTypes: true }).catch(failAt(place.shown));
+    if (!(await isStill(place.real))) throw changed(place.shown);
+    return { place, entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)) };
+  }
+
+  /** The size in bytes of a file in a folder; `null` when it is gone. */
+  async sizeOf(folder: Place, name: string): Promise<number | null> {
+    const stats = await lstat(join(folder.real, name)).catch(() => null);
+    return stats === null ? null : stats.size;
+  }
+
+  #holds(path: string): boolean {
+    const prefix = this.#path.endsWith(sep) ? this.#path : this.#path + sep;
+    return path === this.#path || path.startsWith(prefix);
+  }
+
+  /** Below a link that leads out, what is missing must read the same as what is there. */
+  async #refuseOutside(wanted: string, path: string): Promise<void> {
+    for (let folder = dirname(wanted); this.#holds(folder); folder = dirname(folder)) {
+      const real = await realpath(folder).catch(() => null);
+      if (real !== null && !this.#holds(real)) throw leadsOutside(path);
+      if (real !== null || folder === dirname(folder)) return;
+    }
+  }
+}
+
+/** What an entry or its stats say it is. */
+export function kindOf(
+  entry: Pick<Dirent, 'isFile' | 'isDirectory' | 'isSymbolicLink'>,
+): FileKind {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'folder';
+  return entry.isSymbolicLink() ? 'link' : 'other';
+}
+
+/** The path of an entry of a folder, as it is shown and as it is asked for. */
+export function pathIn(folder: string, name: string): string {
+  return folder === '.' ? name : `${folder}/${name}`;
+}
+
+function realFolder(root: string): string {
+  const isFolder = statSync(root, { throwIfNoEntry: false })?.isDirectory();
+  if (isFolder !== true) {
+    const came = isFolder === undefined ? 'nothing that exists' : 'something else';
+    throw new Error(`root: expected a folder at ${quotePath(root)}, got ${came}`);
+  }
+  return realpathSync.native(root);
+}
+
+/** Whether a path that had no links still has none. */
+const isStill = async (real: string): Promise<boolean> =>
+  (await realpath(real).catch(() => null)) === real;
+
+const failAt =
+  (shown: string) =>
+  (error: unknown): never => {
+    throw fsError(shown, error);
+  };
+
+const leadsOutside = (path: string): Error =>
+  new Error(`path: expected a path within the root, got ${quotePath(path)}, which leads outside`);
+
+const changed = (shown: string): Error =>
+  new Error(`path: ${quotePath(shown)} was replaced while it was being opened`);
+
+const expectedKind = (expected: FileKind, came: FileKind, shown: string): Error =>
+  new Error(
+    `path: expected a ${expected}, got ${quotePath(shown)}, which is ` +
+      (came === 'other' ? 'neither a file nor a folder' : `a ${came}`),
+  );

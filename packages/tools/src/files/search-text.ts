@@ -1,0 +1,165 @@
+import type { Tool } from '@celestea/core';
+
+import { Arguments } from '../arguments.ts';
+import { defineTool } from '../define-tool.ts';
+import { codePointStart } from '../text.ts';
+import { FileRoot, MAX_PATH } from './file-root.ts';
+import { readSmallText } from './small-text.ts';
+import { walkFiles } from './walk.ts';
+
+const DEFAULT_RESULTS = 100;
+const MAX_RESULTS = 1_000;
+const MAX_QUERY = 1_000;
+/** How much of a line is shown, and how much of that stands in front of the match. */
+const MAX_LINE = 240;
+const LINE_LEAD = 80;
+
+/** One line that holds the text. */
+export interface SearchTextMatch {
+  /** Relative to the root, with forward slashes. */
+  path: string;
+  /** Counted from 1. */
+  line: number;
+  /** The line, or the 240 characters around the match with an ellipsis where it was cut. */
+  text: string;
+}
+
+/** What `search_text` gives: matching lines, sorted by path and line. */
+export interface SearchTextResult {
+  query: string;
+  matches: SearchTextMatch[];
+  files_searched: number;
+  /** Whether there are more matches than `max_results`. */
+  truncated: boolean;
+  /** What was left out. */
+  note?: string;
+}
+
+interface Search {
+  query: string;
+  path: string;
+  ignoreCase: boolean;
+  maxResults: number;
+}
+
+/**
+ * The tool `search_text`: the lines below `root` that hold a literal text, never a regular
+ * expression. Files that are binary or larger than 2 MiB are skipped and counted in the note;
+ * links, and folders named `node_modules`, `.git` or `dist`, are not entered unless `path` names
+ * them. Throws a `TypeError` when `root` is no path, an `Error` when no folder stands there.
+ */
+export function searchTextTool(root: string): Tool {
+  const files = new FileRoot(root);
+  return defineTool<SearchTextResult>({
+    name: 'search_text',
+    description:
+      'Finds the lines that hold a text. The text is literal, not a regular expression. Skips ' +
+      'node_modules, .git, dist, links, binary files and files over 2 MiB.',
+    parameters: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', minLength: 1, description: 'The text; one line.' },
+        path: {
+          type: 'string',
+          description: 'The file or folder to search, relative to the root; all when left out.',
+        },
+        ignore_case: { type: 'boolean', description: 'Whether A and a are the same; false.' },
+        max_results: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_RESULTS,
+          description: `How many lines to give; ${String(DEFAULT_RESULTS)} when left out.`,
+        },
+      },
+      required: ['query'],
+      additionalProperties: false,
+    },
+    async execute(args, { signal }) {
+      return searchText(files, readSearch(args), signal);
+    },
+    render: ({ query, matches, truncated }) =>
+      `${JSON.stringify(query)}: ${String(matches.length)}${truncated ? '+' : ''} lines`,
+  });
+}
+
+function readSearch(args: unknown): Search {
+  const given = new Arguments(args, ['query', 'path', 'ignore_case', 'max_results']);
+  const query = given.text('query', MAX_QUERY);
+  if (/[\r\n]/.test(query)) throw new Error('query: expected text on one line, got several lines');
+  return {
+    query,
+    path: given.text('path', MAX_PATH, '.'),
+    ignoreCase: given.flag('ignore_case', false),
+    maxResults: given.wholeNumber('max_results', {
+      min: 1,
+      max: MAX_RESULTS,
+      fallback: DEFAULT_RESULTS,
+    }),
+  };
+}
+
+async function searchText(
+  files: FileRoot,
+  search: Search,
+  signal: AbortSignal | undefined,
+): Promise<SearchTextResult> {
+  const { query, maxResults } = search;
+  const matches: SearchTextMatch[] = [];
+  let searched = 0;
+  let skipped = 0;
+  for await (const path of walkFiles(files, search.path, signal)) {
+    const text = path.isReadable ? await readSmallText(files, path.shown) : null;
+    if (text === null) {
+      skipped += 1;
+      continue;
+    }
+    searched += 1;
+    for (const { line, excerpt } of matchingLines(text, search)) {
+      matches.push({ path: path.shown, line, text: excerpt });
+      // One more than is wanted tells whether something is left out.
+      if (matches.length > maxResults) break;
+    }
+    if (matches.length > maxResults) break;
+  }
+  const truncated = matches.length > maxResults;
+  const note = noteFor(truncated, maxResults, skipped);
+  return {
+    query,
+    matches: matches.slice(0, maxResults),
+    files_searched: searched,
+    truncated,
+    ...(note === '' ? {} : { note }),
+  };
+}
+
+function noteFor(truncated: boolean, maxResults: number, skipped: number): string {
+  const cut =
+    `stopped after ${String(maxResults)} lines, there are more; ` +
+    'narrow the query or the path, or raise max_results';
+  const left = `${String(skipped)} binary, oversized or unreadable entries were not searched`;
+  return [truncated ? cut : '', skipped > 0 ? left : ''].filter((text) => text !== '').join('; ');
+}
+
+function* matchingLines(
+  text: string,
+  { query, ignoreCase }: Search,
+): Generator<{ line: number; excerpt: string }> {
+  const fold = (part: string): string => (ignoreCase ? part.toLowerCase() : part);
+  const wanted = fold(query);
+  // Most files hold no match, and need not be cut into lines to know it.
+  if (!fold(text).includes(wanted)) return;
+  for (const [index, raw] of text.split('\n').entries()) {
+    const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+    const at = fold(line).indexOf(wanted);
+    if (at !== -1) yield { line: index + 1, excerpt: excerptAt(line, at) };
+  }
+}
+
+function excerptAt(line: string, at: number): string {
+  if (line.length <= MAX_LINE) return line;
+  const from = Math.max(0, Math.min(at - LINE_LEAD, line.length - MAX_LINE));
+  const start = codePointStart(line, from);
+  const end = codePointStart(line, from + MAX_LINE);
+  const [head, tail] = [start > 0 ? '…' : '', end < line.length ? '…' : ''];
+  return `${head}${line.slice(start, end)}${tail}`;
+}

@@ -1,0 +1,42 @@
+import {
+  definePlugin,
+  TOOL_GUARD_SERVICE,
+  TOOL_REGISTRY_SERVICE,
+  type Plugin,
+  type Tool,
+  type ToolGuard,
+} from '@celestea/core';
+
+import { DefaultToolRegistry } from './registry.ts';
+import { mismatch } from './shape.ts';
+
+/**
+ * A plugin that provides a {@link DefaultToolRegistry} with these tools and guards under
+ * `TOOL_REGISTRY_SERVICE` (C5.2, C5.3); each mount makes its own. A guard provided under
+ * `TOOL_GUARD_SERVICE` in the scope, or above it, is asked last. It is looked up at each
+ * dispatch: a guard must not be skipped because it was provided after the registry.
+ *
+ * Throws a `TypeError` when an argument is no array; mounting throws one for a tool or guard
+ * that cannot be used.
+ */
+export function toolRegistryPlugin(
+  tools: readonly Tool[] = [],
+  guards: readonly ToolGuard[] = [],
+): Plugin {
+  checkArray('tools', tools);
+  checkArray('guards', guards);
+  const ownTools = [...tools];
+  const ownGuards = [...guards];
+  return definePlugin('tool-registry', (ctx) => {
+    const registry = new DefaultToolRegistry({
+      findGuards: () => (ctx.has(TOOL_GUARD_SERVICE) ? [ctx.require(TOOL_GUARD_SERVICE)] : []),
+    });
+    for (const tool of ownTools) registry.register(tool);
+    for (const guard of ownGuards) registry.addGuard(guard);
+    ctx.provide(TOOL_REGISTRY_SERVICE, registry);
+  });
+}
+
+function checkArray(name: string, value: unknown): void {
+  if (!Array.isArray(value)) throw new TypeError(mismatch(name, 'an array', value));
+}
