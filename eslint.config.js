@@ -52,7 +52,7 @@ const strictTypeChecked = plugin.configs['flat/strict-type-checked'];
 const stylisticTypeChecked = plugin.configs['flat/stylistic-type-checked'];
 
 export default defineConfig(
-  globalIgnores(['**/dist/', '**/coverage/']),
+  globalIgnores(['**/dist/', '**/coverage/', '.snippets-*/']),
   js.configs.recommended,
   { files: ['**/*.ts'], extends: [strictTypeChecked, stylisticTypeChecked] },
   {

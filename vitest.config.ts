@@ -11,6 +11,9 @@ const project = (name: string, root: string) => ({
 export default defineConfig({
   test: {
     environment: 'node',
+    // Only a hang ends a test by the clock, never a slow machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts', 'packages/*/src/**/*.ts'],

@@ -39,7 +39,7 @@ const caller = (): string => new Error('set here').stack?.split('\n').slice(3, 6
 const { setTimeout: startTimeout, setInterval: startInterval } = globalThis;
 const { clearTimeout: stopTimeout, clearInterval: stopInterval } = globalThis;
 
-globalThis.setTimeout = Object.assign<unknown, unknown>(
+globalThis.setTimeout = Object.assign<object, object>(
   (run: (...args: unknown[]) => void, ms?: number, ...args: unknown[]): NodeJS.Timeout => {
     const timer = startTimeout(() => {
       timers.delete(timer);
