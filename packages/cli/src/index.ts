@@ -1,1 +1,15 @@
-export {};
+export { runCli } from './cli.ts';
+export type { CliParts } from './cli.ts';
+export type { NamedLlm } from './run-turn.ts';
+export { EXIT, exitCodeOf } from './exit-code.ts';
+export type { ExitCode } from './exit-code.ts';
+export type { CliIo, Output } from './io.ts';
+export { TurnRenderer } from './render.ts';
+export type { TurnRendererOptions } from './render.ts';
+export { TurnMeter } from './turn-meter.ts';
+export type { TurnFigures, TurnTotals } from './turn-meter.ts';
+export { JsonLines } from './json-lines.ts';
+export type { JsonLinesOptions } from './json-lines.ts';
+export { createStyle, wantsColours } from './style.ts';
+export type { Paint, Style } from './style.ts';
+export { safeJson, safeLine, safeText } from './safe-text.ts';

@@ -1,0 +1,46 @@
+import { parseCommand } from './args.ts';
+import { misuse } from './complain.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
+import { HELP } from './help.ts';
+import type { CliIo } from './io.ts';
+import { runTurn, type NamedLlm } from './run-turn.ts';
+import { CLI_VERSION } from './version.ts';
+
+/** What a host may put in place of the command's own parts. */
+export interface CliParts {
+  /** Answers in place of the offline model. */
+  readonly model?: NamedLlm;
+}
+
+/**
+ * Runs the command `celestea` and gives its exit code; touches nothing but `io`, and the files
+ * of the folder for reading. Rejects only with what a broken seam throws.
+ *
+ * @example
+ * const { stdout, stderr, env } = process;
+ * const io = { stdout, stderr, env, cwd: process.cwd(), signal, now: () => performance.now() };
+ * process.exitCode = await runCli(['what is in README.md?'], io);
+ *
+ * @param argv the words after the command's name
+ */
+export async function runCli(
+  argv: readonly string[],
+  io: CliIo,
+  parts: CliParts = {},
+): Promise<ExitCode> {
+  const parsed = parseCommand(argv);
+  if (!parsed.ok) return misuse(io.stderr, parsed.error);
+  const { command } = parsed;
+  switch (command.kind) {
+    case 'help':
+      io.stdout.write(HELP);
+      return EXIT.completed;
+    case 'version':
+      io.stdout.write(`celestea ${CLI_VERSION}\n`);
+      return EXIT.completed;
+    case 'ask':
+      return runTurn(command, io, parts.model);
+    default:
+      return command satisfies never;
+  }
+}

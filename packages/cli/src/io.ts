@@ -1,0 +1,21 @@
+/** Where a command writes: a Node stream will do. */
+export interface Output {
+  write(text: string): unknown;
+  /** Whether a person's terminal is at the other end. */
+  readonly isTTY?: boolean;
+}
+
+/** Everything a command gets from outside, so that it runs the same in a test as in a shell. */
+export interface CliIo {
+  /** What was asked for. */
+  readonly stdout: Output;
+  /** What went wrong. */
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder the process runs in. */
+  readonly cwd: string;
+  /** Cancels the turn; it belongs to the caller. */
+  readonly signal: AbortSignal;
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number;
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env node
+import process from 'node:process';
+
+import { errorMessage } from '@celestea/agent-loop';
+
+import { runCli } from './cli.ts';
+import { complain } from './complain.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
+import { interruptHandler } from './interrupt.ts';
+
+const { stdout, stderr } = process;
+const turn = new AbortController();
+const now = (): number => performance.now();
+const outputFaults: NodeJS.ErrnoException[] = [];
+
+process.on(
+  'SIGINT',
+  interruptHandler({
+    cancel: () => {
+      turn.abort();
+    },
+    forceExit: () => process.exit(EXIT.cancelled),
+    now,
+  }),
+);
+
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  outputFaults.push(error);
+  turn.abort();
+});
+stderr.on('error', () => {
+  // nobody is left to tell
+});
+
+const io = { stdout, stderr, env: process.env, cwd: process.cwd(), signal: turn.signal, now };
+let exitCode: ExitCode;
+try {
+  exitCode = await runCli(process.argv.slice(2), io);
+} catch (error) {
+  complain(stderr, errorMessage(error));
+  exitCode = EXIT.failed;
+}
+await flushed(stdout);
+const [outputFault] = outputFaults;
+// EPIPE: the reader has seen enough, as in `| head -1`.
+if (outputFault !== undefined && outputFault.code !== 'EPIPE') {
+  complain(stderr, `stdout: ${outputFault.message}`);
+  exitCode = EXIT.failed;
+}
+await flushed(stderr);
+// Not left to run dry: a tool that ignores its signal must not keep a cancelled turn's process.
+process.exit(exitCode);
+
+/** Settles when everything written before it has gone out, or cannot. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => {
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,187 @@
+import {
+  outcomeError,
+  outcomePhase,
+  serdeJsonString,
+  usageIsEmpty,
+  type LoopEvent,
+  type TurnOutcome,
+} from '@celestea/core';
+
+import { formatBytes, formatCount, formatDuration } from './format.ts';
+import { safeLine, safeText } from './safe-text.ts';
+import type { Paint, Style } from './style.ts';
+import type { TurnFigures } from './turn-meter.ts';
+
+/** What a {@link TurnRenderer} writes to and with. */
+export interface TurnRendererOptions {
+  readonly write: (text: string) => unknown;
+  readonly style: Style;
+  readonly figures: TurnFigures;
+}
+
+type EventOf<Kind extends LoopEvent['kind']> = Extract<LoopEvent, { kind: Kind }>;
+
+/** What stands at the end of the output; another kind starts on a line of its own. */
+type Block = 'nothing' | 'header' | 'thinking' | 'tools' | 'text' | 'end';
+
+interface Call {
+  readonly number: number;
+  readonly name: string;
+}
+
+const LONGEST_NAME = 60;
+const LONGEST_ARGS = 160;
+const LONGEST_NOTE = 100;
+const LONGEST_ERROR = 400;
+
+/**
+ * Writes a turn for people to follow. Nothing that comes from a model or a tool reaches the
+ * terminal as it is: see {@link safeText}.
+ */
+export class TurnRenderer {
+  readonly #write: (text: string) => unknown;
+  readonly #style: Style;
+  readonly #figures: TurnFigures;
+  #block: Block = 'nothing';
+  #atLineStart = true;
+  /** The first half of a character that came cut in two. */
+  #halfCharacter = '';
+  #saidText = false;
+  #callCount = 0;
+  /** The calls that wait for their result; a list an id, should two calls have the same one. */
+  readonly #calls = new Map<string, Call[]>();
+
+  constructor({ write, style, figures }: TurnRendererOptions) {
+    this.#write = write;
+    this.#style = style;
+    this.#figures = figures;
+  }
+
+  /** Says who answers, and on which folder. */
+  header(model: string, root: string): void {
+    this.#line('header', this.#style.dim(`${safeLine(model, 80)} · ${safeLine(root, 400)}`));
+  }
+
+  /** Writes what one event adds. */
+  render(event: LoopEvent): void {
+    switch (event.kind) {
+      case 'thinking':
+        this.#prose('thinking', event.delta, this.#style.dim);
+        return;
+      case 'text':
+        this.#text(event.delta);
+        return;
+      case 'tool_call':
+        this.#toolCall(event);
+        return;
+      case 'tool_result':
+        this.#toolResult(event);
+        return;
+      case 'done':
+        if (!this.#saidText) this.#text(event.text); // a model that does not stream
+        this.#saidText = false;
+        return;
+      case 'turn_end':
+        this.#turnEnd(event.outcome);
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #text(delta: string): void {
+    if (delta !== '') this.#saidText = true;
+    this.#prose('text', delta, (text) => text);
+  }
+
+  /** Each piece is painted by itself: whenever the process dies, no look stays switched on. */
+  #prose(block: Block, delta: string, paint: Paint): void {
+    if (delta === '') return;
+    this.#open(block);
+    const joined = this.#halfCharacter + delta;
+    const whole = /[\ud800-\udbff]$/.test(joined) ? joined.slice(0, -1) : joined;
+    this.#halfCharacter = joined.slice(whole.length);
+    this.#put(paint(safeText(whole)), whole.endsWith('\n'));
+  }
+
+  #toolCall({ id, name, args }: EventOf<'tool_call'>): void {
+    this.#callCount += 1;
+    const call: Call = { number: this.#callCount, name: safeLine(name, LONGEST_NAME) };
+    const waiting = this.#calls.get(id);
+    if (waiting === undefined) this.#calls.set(id, [call]);
+    else waiting.push(call);
+    const { bold, cyan, dim } = this.#style;
+    const shown = dim(safeLine(serdeJsonString(args), LONGEST_ARGS));
+    this.#line('tools', `${cyan('→')} #${String(call.number)} ${bold(call.name)} ${shown}`);
+  }
+
+  #toolResult(event: EventOf<'tool_result'>): void {
+    const { green, red, dim } = this.#style;
+    const call = this.#calls.get(event.callId)?.shift();
+    const label = call === undefined ? '#? ' : `#${String(call.number)} ${call.name} `;
+    const milliseconds = this.#figures.callMilliseconds(event.callId);
+    const time = milliseconds === null ? '' : formatDuration(milliseconds);
+    if (!event.ok) {
+      const failed = time === '' ? 'not run' : `failed after ${time}`;
+      const error = safeLine(event.error ?? '', LONGEST_ERROR);
+      this.#line('tools', `${red('✗')} ${label}${red(failed)}: ${error}`);
+      return;
+    }
+    const size = formatBytes(Buffer.byteLength(serdeJsonString(event.value)));
+    const note = event.render === null ? '' : safeLine(event.render, LONGEST_NOTE);
+    const parts = [note, size, time].filter((part) => part !== '');
+    this.#line('tools', `${green('✓')} ${label}${dim(parts.join(' · '))}`);
+  }
+
+  #turnEnd(outcome: TurnOutcome): void {
+    const { steps, usage, milliseconds } = this.#figures.totals();
+    const [prompt, completion] = [String(usage.prompt_tokens), String(usage.completion_tokens)];
+    const tokens = usageIsEmpty(usage)
+      ? 'no tokens reported'
+      : `tokens ${prompt} prompt, ${completion} completion`;
+    const figures = [formatCount(steps, 'step'), tokens, formatDuration(milliseconds)];
+    const label = this.#outcomeLabel(outcome);
+    this.#line('end', `${label}${this.#style.dim(` · ${figures.join(' · ')}`)}`);
+  }
+
+  #outcomeLabel(outcome: TurnOutcome): string {
+    const { green, red, yellow } = this.#style;
+    const phase = outcomePhase(outcome);
+    switch (phase) {
+      case 'completed':
+        return green('completed');
+      case 'cancelled':
+        return yellow('cancelled');
+      case 'step_limit':
+        return yellow('stopped at the step limit');
+      case 'interrupted':
+        return red('interrupted: the model broke off');
+      case 'error':
+        return `${red('error')} (${safeLine(outcomeError(outcome) ?? '', LONGEST_ERROR)})`;
+      default:
+        return phase satisfies never;
+    }
+  }
+
+  #line(block: Block, line: string): void {
+    this.#open(block);
+    this.#put(`${line}\n`, true);
+  }
+
+  /** Answers stand apart, and so do the first line and the last. */
+  #open(block: Block): void {
+    const former = this.#block;
+    if (former === block) return;
+    this.#block = block;
+    this.#halfCharacter = '';
+    if (!this.#atLineStart) this.#put('\n', true);
+    const apart = former === 'header' || former === 'text' || block === 'text' || block === 'end';
+    if (apart && former !== 'nothing') this.#put('\n', true);
+  }
+
+  #put(text: string, endsLine: boolean): void {
+    if (text === '') return;
+    this.#atLineStart = endsLine;
+    this.#write(text);
+  }
+}

@@ -1,0 +1,32 @@
+// C0 except newline and tab, DEL, C1; and the marks that reorder what a line seems to say.
+// eslint-disable-next-line no-control-regex -- these characters are what it is about
+const UNSAFE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
+
+const ELLIPSIS = '…';
+
+/**
+ * A text that cannot steer a terminal: control characters, and with them every escape
+ * sequence, are shown as `\x1b`, bidirectional overrides as `\u202e`. Newlines and tabs stay.
+ */
+export function safeText(text: string): string {
+  return text.replace(UNSAFE, visible);
+}
+
+/** The same on one line, newlines and tabs shown too, and cut after `limit` characters. */
+export function safeLine(text: string, limit: number): string {
+  const points = Array.from(text.slice(0, 2 * (limit + 1))); // a character is two units at most
+  const kept = points.length > limit ? `${points.slice(0, limit).join('')}${ELLIPSIS}` : text;
+  return safeText(kept).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+}
+
+/** JSON text with the same characters escaped, also those that JSON itself leaves raw. */
+export function safeJson(json: string): string {
+  return json.replace(UNSAFE, (character) => `\\u${hex(character, 4)}`);
+}
+
+function visible(character: string): string {
+  return character < '\u0100' ? `\\x${hex(character, 2)}` : `\\u${hex(character, 4)}`;
+}
+
+const hex = (character: string, digits: number): string =>
+  character.charCodeAt(0).toString(16).padStart(digits, '0');
