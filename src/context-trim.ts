@@ -34,7 +34,7 @@ export function trimmedMarkerMessage(removedMessages: number, removedTokens: num
 export function contextBudget(windowTokens: number, threshold: number): number | null {
   if (!(windowTokens > 0)) return null;
   const share = Number.isNaN(threshold) ? 1 : Math.min(1, Math.max(0, threshold));
-  return Math.max(1, Math.floor(windowTokens * share));
+  return share === 0 ? 1 : Math.max(1, Math.floor(windowTokens * share));
 }
 
 /**
@@ -69,7 +69,7 @@ export function trimContext(
   const parts = splitHistory(messages, tokens, systemTokens);
   const cut = chooseCut(parts, budget, keepRecent);
   if (cut <= 0) return untrimmed([...parts.system, ...parts.rest]);
-  const removedTokens = removedBy(parts, cut);
+  const removedTokens = parts.prefixTokens[cut] ?? 0;
   return {
     messages: [...parts.system, trimmedMarkerMessage(cut, removedTokens), ...parts.rest.slice(cut)],
     outcome: { removedMessages: cut, removedTokens, trimmed: true },
@@ -85,7 +85,12 @@ interface History {
   readonly rest: Message[];
   /** Tokens that are sent whatever is cut: the system prompt and the system messages. */
   readonly fixedTokens: number;
-  /** `suffixTokens[i]` is the price of `rest` from `i` on; one longer than `rest`. */
+  /** `prefixTokens[i]` is the price of `rest` before `i`; one longer than `rest`. */
+  readonly prefixTokens: Float64Array;
+  /**
+   * `suffixTokens[i]` is the price of `rest` from `i` on. No difference of the prefixes: beside
+   * one huge price the small ones would vanish in it.
+   */
   readonly suffixTokens: Float64Array;
 }
 
@@ -108,15 +113,16 @@ function splitHistory(
       restTokens.push(price);
     }
   });
+  const prefixTokens = new Float64Array(rest.length + 1);
+  restTokens.forEach((price, index) => {
+    prefixTokens[index + 1] = (prefixTokens[index] ?? 0) + price;
+  });
   const suffixTokens = new Float64Array(rest.length + 1);
   for (let index = rest.length - 1; index >= 0; index -= 1) {
     suffixTokens[index] = (suffixTokens[index + 1] ?? 0) + (restTokens[index] ?? 0);
   }
-  return { system, rest, fixedTokens, suffixTokens };
+  return { system, rest, fixedTokens, prefixTokens, suffixTokens };
 }
-
-const removedBy = ({ suffixTokens }: History, cut: number): number =>
-  (suffixTokens[0] ?? 0) - (suffixTokens[cut] ?? 0);
 
 /** Where the kept suffix starts (L5.5); 0 or less for no cut. */
 function chooseCut(history: History, budget: number, keepRecent: number): number {
@@ -140,6 +146,6 @@ function fits(history: History, start: number, budget: number): boolean {
   const withoutMarker = history.fixedTokens + (history.suffixTokens[start] ?? 0);
   if (start === 0 || withoutMarker > budget) return false; // whole, it was over budget already
   const estimate = messageEstimator();
-  const marker = trimmedMarkerMessage(start, removedBy(history, start));
+  const marker = trimmedMarkerMessage(start, history.prefixTokens[start] ?? 0);
   return withoutMarker + estimate(marker) <= budget;
 }

@@ -34,11 +34,13 @@ export function toolResultEvent(output: ToolOutput): EventOf<'tool_result'> {
 
 /** A finished reply: its joined text and its calls. */
 export function doneEvent(message: Message): EventOf<'done'> {
-  return {
-    kind: 'done',
-    text: messageTexts(message).join(''),
-    tool_calls: messageToolCalls(message).map(({ id, name, args }) => ({ id, name, args })),
-  };
+  return replyEvent(messageTexts(message).join(''), messageToolCalls(message));
+}
+
+/** The `done` event of a reply that came in one part or several (L3.7); keeps none of `calls`. */
+export function replyEvent(text: string, calls: readonly ToolCall[]): EventOf<'done'> {
+  const tool_calls = calls.map(({ id, name, args }) => ({ id, name, args }));
+  return { kind: 'done', text, tool_calls };
 }
 
 /** The end of a turn; the last event it emits. */

@@ -9,7 +9,7 @@ import type {
 
 import { errorMessage, linkSignals } from './cancel.ts';
 import { turnEndEvent } from './events.ts';
-import { checkBindings, type AgentLoopBindings } from './options.ts';
+import { checkBindings, requireObject, type AgentLoopBindings } from './options.ts';
 import { buildRequest } from './request.ts';
 import { resolveSeams, sessionLog, toolRegistry } from './seams.ts';
 import { runStep } from './step.ts';
@@ -28,8 +28,9 @@ export class DefaultAgentLoop implements AgentLoop {
   readonly #config: AgentConfig;
   readonly #bindings: AgentLoopBindings;
 
-  /** Throws a `TypeError` that names the binding when one is of a wrong type. */
+  /** Throws a `TypeError` that names the argument or binding when one is of a wrong type. */
   constructor(config: AgentConfig, bindings: AgentLoopBindings = {}) {
+    requireObject('config', config);
     this.#config = Object.freeze({ ...config });
     this.#bindings = { ...checkBindings(bindings) };
   }

@@ -13,21 +13,45 @@ export interface AgentLoopBindings {
   usage?: UsageTracker;
 }
 
+/** What a value has to be, in words and as a test. */
+type Check = readonly [expected: string, fits: (value: unknown) => boolean];
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+/** Own or inherited: a double may be a plain object, a real one is an instance. */
+const hasMethods =
+  (...names: string[]) =>
+  (value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    names.every((name) => isFunction((value as Record<string, unknown>)[name]));
+
+const isSignal = (value: unknown): boolean =>
+  hasMethods('addEventListener', 'removeEventListener')(value) &&
+  typeof (value as { aborted?: unknown }).aborted === 'boolean';
+
+const BINDINGS: Record<keyof AgentLoopBindings, Check> = {
+  signal: ['an AbortSignal', isSignal],
+  sink: ['a function', isFunction],
+  usage: ['a UsageTracker', hasMethods('record', 'latest', 'total')],
+};
+
 /** Throws a `TypeError` that names the option when a binding is not what it has to be. */
 export function checkBindings(bindings: AgentLoopBindings): AgentLoopBindings {
-  requireOption('bindings', 'an object', isObject(bindings), bindings);
-  const { signal, sink, usage } = bindings;
-  const isFunction = (value: unknown): boolean => typeof value === 'function';
-  const isSignal = isObject(signal) && 'aborted' in signal && 'addEventListener' in signal;
-  requireOption('signal', 'an AbortSignal', signal === undefined || isSignal, signal);
-  requireOption('sink', 'a function', sink === undefined || isFunction(sink), sink);
-  const isTracker = isObject(usage) && 'record' in usage;
-  requireOption('usage', 'a UsageTracker', usage === undefined || isTracker, usage);
+  requireObject('bindings', bindings);
+  for (const [name, check] of Object.entries(BINDINGS)) {
+    checkOption(name, check, (bindings as Record<string, unknown>)[name]);
+  }
   return bindings;
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+/** Throws a `TypeError` when an argument is no object. */
+export function requireObject(name: string, value: unknown): void {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject) throw new TypeError(`${name}: expected an object, got ${describeValue(value)}`);
+}
 
-function requireOption(name: string, expected: string, fits: boolean, came: unknown): void {
-  if (!fits) throw new TypeError(`${name}: expected ${expected}, got ${describeValue(came)}`);
+function checkOption(name: string, [expected, fits]: Check, value: unknown): void {
+  if (value === undefined || fits(value)) return;
+  throw new TypeError(`${name}: expected ${expected}, got ${describeValue(value)}`);
 }

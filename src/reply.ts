@@ -93,13 +93,24 @@ class ReplyReader implements Reply {
   #addDone(message: Message): void {
     this.done = {
       text: (this.done?.text ?? '') + messageTexts(message).join(''),
-      calls: [...(this.done?.calls ?? []), ...messageToolCalls(message)],
+      calls: [...(this.done?.calls ?? []), ...messageToolCalls(message).map(readCall)],
     };
   }
 }
 
+/** Arguments left out are `null`: everything that is told of a call says what they were. */
+const readCall = ({ id, name, args }: ToolCall): ToolCall => ({ id, name, args: args ?? null });
+
 /** What is wrong with a stream's event; `null` when it can be taken (L2.6). */
 function eventFault(value: unknown): string | null {
+  try {
+    return shapeFault(value);
+  } catch (error) {
+    return `malformed stream event: ${errorMessage(error)}`; // a getter of it that throws
+  }
+}
+
+function shapeFault(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) {
     return `malformed stream event: expected an object, got ${describeValue(value)}`;
   }

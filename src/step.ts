@@ -2,6 +2,7 @@ import { describeValue, type ModelRequest, type TurnOutcome } from '@celestea/co
 
 import { errorMessage, ignore, raceAbort } from './cancel.ts';
 import { answerCalls } from './dispatch.ts';
+import { replyEvent } from './events.ts';
 import { readReply, type Reply } from './reply.ts';
 import { buildRequest } from './request.ts';
 import { closeStream, isAsyncIterable } from './stream.ts';
@@ -61,7 +62,7 @@ async function callModel(turn: Turn, request: ModelRequest): Promise<unknown> {
 async function decide(turn: Turn, { done, failure }: Reply): Promise<StepVerdict> {
   if (turn.cancelled) return end('cancelled');
   if (done === null) return end(failure ?? 'interrupted');
-  const doneEvent = { kind: 'done', text: done.text, tool_calls: done.calls } as const;
+  const doneEvent = replyEvent(done.text, done.calls);
   if (done.calls.length === 0) {
     turn.record({ type: 'assistant_message', text: done.text }, doneEvent);
     return end(failure ?? 'completed');

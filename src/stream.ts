@@ -4,14 +4,18 @@ import { closeIterator, ignore } from './cancel.ts';
 export type StreamEnd =
   { kind: 'ended' } | { kind: 'stopped' } | { kind: 'cancelled' } | { kind: 'threw'; error: unknown };
 
-/** Whether a value can be read by `for await`. */
+/** Whether a value is an object that gives an async iterator; one that cannot be read is none. */
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    Symbol.asyncIterator in value &&
-    typeof value[Symbol.asyncIterator] === 'function'
-  );
+  try {
+    return (
+      typeof value === 'object' &&
+      value !== null &&
+      Symbol.asyncIterator in value &&
+      typeof value[Symbol.asyncIterator] === 'function'
+    );
+  } catch {
+    return false;
+  }
 }
 
 /** Closes a stream that nobody will read (L3.6). */
@@ -53,6 +57,7 @@ class StreamReader {
   #resolve: (end: StreamEnd) => void = ignore;
   #reject: (error: unknown) => void = ignore;
   #reading = true;
+  #taking = false;
 
   constructor(
     iterator: AsyncIterator<unknown>,
@@ -75,6 +80,7 @@ class StreamReader {
   }
 
   readonly #onAbort = (): void => {
+    if (this.#taking) return; // from inside `take`: a throw of it still counts (L2.7)
     this.#finish({ kind: 'cancelled' });
     closeIterator(this.#iterator);
   };
@@ -100,12 +106,16 @@ class StreamReader {
 
   /** Whether to read on. */
   #taken(value: unknown): boolean {
+    this.#taking = true;
     try {
-      if (this.#take(value)) return this.#reading; // false when cancelled from inside `take`
-      this.#finish({ kind: 'stopped' });
+      const more = this.#take(value);
+      if (more && !this.#signal.aborted) return true;
+      this.#finish({ kind: more ? 'cancelled' : 'stopped' });
     } catch (error) {
       this.#stop();
       this.#reject(error);
+    } finally {
+      this.#taking = false;
     }
     closeIterator(this.#iterator);
     return false;

@@ -34,6 +34,12 @@ test('the README has snippets to run', () => {
   expect(snippets.filter(({ document }) => document === 'README.md').length).toBeGreaterThan(1);
 });
 
+test('L8 every rule that differs from the engine is listed under Divergences', () => {
+  const text = readFileSync(join(root, 'README.md'), 'utf8');
+  const section = /^## Divergences$([^]*?)^## /m.exec(text)?.[1] ?? '';
+  for (const rule of ['C4.6', 'L2.6', 'L3.6', 'L4.6']) expect(section).toContain(`- ${rule}: `);
+});
+
 test.each(snippets)('snippet $number of $document runs', async ({ document, number, code }) => {
   const file = join(folder, `${document.replaceAll(/\W/g, '-')}-${String(number)}.ts`);
   writeFileSync(file, code);

@@ -11,6 +11,9 @@ interface Frame {
 /** Holes are written out, so an array may be far larger than what it holds. */
 const MAX_SPARSE_LENGTH = 2 ** 24;
 
+/** Pieces joined at a time: appended one by one, each would cost many times its length. */
+const MAX_PIECES = 4096;
+
 /**
  * Compact JSON with the keys of every object in code-unit order, so that the same value
  * always gives the same text (C6.1).
@@ -32,40 +35,47 @@ export function serdeJsonString(value: unknown): string {
 function writeValue(root: unknown): string {
   const stack: Frame[] = [];
   const open = new Set<object>();
+  const pieces: string[] = [];
   let text = '';
+
+  const put = (piece: string): void => {
+    if (pieces.push(piece) < MAX_PIECES) return;
+    text += pieces.join('');
+    pieces.length = 0;
+  };
 
   const write = (raw: unknown, key: string): void => {
     const value = plainValue(raw, key, open);
     if (typeof value !== 'object' || value === null) {
-      text += scalarText(value);
+      put(scalarText(value));
       return;
     }
     const frame = openFrame(raw as object, value);
     if (frame === null || open.has(value)) {
-      text += 'null';
+      put('null');
       return;
     }
     open.add(frame.source).add(frame.value);
     stack.push(frame);
-    text += frame.keys === null ? '[' : '{';
+    put(frame.keys === null ? '[' : '{');
   };
 
   write(root, '');
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
     if (frame.next === frame.length) {
-      text += frame.keys === null ? ']' : '}';
+      put(frame.keys === null ? ']' : '}');
       open.delete(frame.source);
       open.delete(frame.value);
       stack.pop();
       continue;
     }
-    if (frame.next > 0) text += ',';
+    if (frame.next > 0) put(',');
     const key = frame.keys === null ? frame.next : (frame.keys[frame.next] ?? '');
     frame.next += 1;
-    if (typeof key === 'string') text += `${JSON.stringify(key)}:`;
+    if (typeof key === 'string') put(`${JSON.stringify(key)}:`);
     write(readKey(frame.value, key), String(key));
   }
-  return text;
+  return text + pieces.join('');
 }
 
 /** The text of anything that is no object. */
@@ -111,7 +121,8 @@ function openFrame(source: object, value: object): Frame | null {
       const keys = Object.keys(value).sort();
       return { source, value, keys, length: keys.length, next: 0 };
     }
-    const { length } = value;
+    const { length } = value; // a proxy may answer anything here
+    if (!Number.isSafeInteger(length) || length < 0) return null;
     if (length > MAX_SPARSE_LENGTH && Object.keys(value).length < length) return null;
     return { source, value, keys: null, length, next: 0 };
   } catch {

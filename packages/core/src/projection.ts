@@ -120,7 +120,9 @@ function resultMessage(row: ToolResultRow): Message {
 function attachmentsOf(value: unknown): ImageRef[] {
   try {
     if (!isRecord(value) || !Array.isArray(value['attachments'])) return [];
-    return value['attachments'].map(readImageRef).filter((ref) => ref !== null);
+    // `Object.values` passes over holes: a sparse array costs no more than what it holds
+    const refs = Object.values<unknown>(value['attachments']).map(readImageRef);
+    return refs.filter((ref) => ref !== null);
   } catch {
     return []; // a getter of the value that throws
   }

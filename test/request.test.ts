@@ -1,0 +1,213 @@
+import {
+  AgentError,
+  assistantText,
+  assistantToolCall,
+  Context,
+  defaultAgentConfig,
+  LLM_SERVICE,
+  messageText,
+  SESSION_LOG_SERVICE,
+  TOOL_REGISTRY_SERVICE,
+  toolResultMessage,
+  userMessage,
+  type AgentConfig,
+  type ModelRequest,
+  type SessionEvent,
+  type ToolSpec,
+} from '@celestea/core';
+import { expect, test } from 'vitest';
+
+import { DefaultAgentLoop } from '../src/loop.ts';
+import { withMessageEstimator } from '../src/tokens.ts';
+import {
+  callTools,
+  FakeSessionLog,
+  FakeToolRegistry,
+  say,
+  ScriptedLlm,
+  testContext,
+} from '../src/testing/index.ts';
+
+const config = (overrides: Partial<AgentConfig> = {}): AgentConfig =>
+  defaultAgentConfig({ model: 'm-1', system_prompt: 'Be brief.', ...overrides });
+
+const spec = (name: string): ToolSpec => ({
+  name,
+  description: `the fake tool ${name}`,
+  parameters: { type: 'object' },
+});
+
+const asked = (messages: ModelRequest['messages'], tools: ToolSpec[]): ModelRequest => ({
+  model: 'm-1',
+  system: 'Be brief.',
+  messages,
+  tools,
+  max_tokens: null,
+  temperature: null,
+});
+
+const call = { id: 'c1', name: 'time', args: { zone: 'UTC' } };
+
+test('L5.1 each request of a turn is the configuration, the history and the tools', async () => {
+  const llm = new ScriptedLlm([callTools(call), say('It is noon.'), say('You are welcome.')]);
+  const tools = new FakeToolRegistry({ time: () => 'noon', add: () => 1 });
+  const ctx = testContext({ llm, tools });
+  const loop = new DefaultAgentLoop(config());
+  await loop.runTurn(ctx, 'What time is it?');
+  await loop.runTurn(ctx, 'Thanks.');
+
+  const specs = [spec('add'), spec('time')];
+  const first = [userMessage('What time is it?')];
+  const second = [
+    ...first,
+    assistantToolCall(call),
+    toolResultMessage('c1', '"noon"'),
+  ];
+  const third = [...second, assistantText('It is noon.'), userMessage('Thanks.')];
+  expect(llm.requests).toEqual([first, second, third].map((m) => asked(m, specs)));
+  expect(Object.keys(llm.requests[0] ?? {})).toEqual([
+    'model',
+    'system',
+    'messages',
+    'tools',
+    'max_tokens',
+    'temperature',
+  ]);
+});
+
+test('L5.1 the history is what the log derives, and nothing is remembered beside it', async () => {
+  const log = new FakeSessionLog();
+  const forget = (): string => {
+    const rows: SessionEvent[] = log.events();
+    log.clear();
+    for (const row of rows) {
+      log.append(row.type === 'user_message' ? { ...row, text: 'Something else.' } : row);
+    }
+    return 'noon';
+  };
+  const llm = new ScriptedLlm([callTools(call), say('Yes.'), say('No.')]);
+  const ctx = testContext({ llm, log, tools: new FakeToolRegistry({ time: forget }) });
+  const loop = new DefaultAgentLoop(config());
+  await loop.runTurn(ctx, 'What time is it?');
+  log.clear();
+  await loop.runTurn(ctx, 'Again.');
+  expect(llm.requests.map(({ messages }) => messages.map(messageText))).toEqual([
+    ['What time is it?'],
+    ['Something else.', null, '"noon"'],
+    ['Again.'],
+  ]);
+});
+
+test('L5.1 the messages are derived once a request, and the array is its own', async () => {
+  let derived = 0;
+  const kept = [userMessage('What the log keeps.')];
+  class KeepingLog extends FakeSessionLog {
+    override deriveMessages(): typeof kept {
+      derived += 1;
+      return kept;
+    }
+  }
+  const llm = new ScriptedLlm([callTools(call), say('Done.')]);
+  await new DefaultAgentLoop(config()).runTurn(testContext({ llm, log: new KeepingLog() }), 'Go.');
+  expect(derived).toBe(2);
+  for (const { messages } of llm.requests) {
+    expect(messages).toEqual(kept);
+    expect(messages).not.toBe(kept);
+  }
+});
+
+test('L5.1 a tool that comes in the middle of a turn is in the next request', async () => {
+  const tools = new FakeToolRegistry({
+    time: () => {
+      tools.register({ spec: () => spec('zone'), execute: () => Promise.resolve('UTC') });
+    },
+  });
+  const llm = new ScriptedLlm([callTools(call), say('Done.')]);
+  await new DefaultAgentLoop(config()).runTurn(testContext({ llm, tools }), 'Go.');
+  expect(llm.requests.map((request) => request.tools)).toEqual([
+    [spec('time')],
+    [spec('time'), spec('zone')],
+  ]);
+});
+
+/** Two exchanges of 10 tokens each; the prompt has 3, a question of one word 5. */
+const older: SessionEvent[] = [
+  { type: 'user_message', text: 'one.' },
+  { type: 'assistant_message', text: 'one!' },
+  { type: 'user_message', text: 'two.' },
+  { type: 'assistant_message', text: 'two!' },
+];
+
+const shown = (message: ModelRequest['messages'][number]): string => {
+  const text = messageText(message) ?? '?';
+  const [, removed, tokens] = /^\[context-trimmed\] (\d+) .*?~(\d+)/.exec(text) ?? [];
+  return removed === undefined ? text : `[${removed}~${tokens ?? ''}]`;
+};
+
+const all = ['one.', 'one!', 'two.', 'two!', 'new?'];
+
+test.each<[string, Partial<AgentConfig>, string[]]>([
+  ['as much as the window', { context_window_tokens: 28 }, all],
+  ['one over', { context_window_tokens: 27 }, ['[4~20]', 'new?']],
+  ['half a window', { context_window_tokens: 56, context_trim_threshold: 0.5 }, all],
+  [
+    'three to keep',
+    { context_window_tokens: 27, context_keep_recent: 3 },
+    ['[2~10]', 'two.', 'two!', 'new?'],
+  ],
+  ['no trimming', { context_window_tokens: 0 }, all],
+  [
+    'a longer prompt',
+    { context_window_tokens: 28, system_prompt: 'Be very brief.' },
+    ['[4~20]', 'new?'],
+  ],
+])('L5.1 L5.3 a turn sends the trimmed history: %s', async (_, overrides, expected) => {
+  const llm = new ScriptedLlm([say('Hi.')]);
+  const log = new FakeSessionLog({ rows: older });
+  const trimming = { context_trim_threshold: 1, context_keep_recent: 1, ...overrides };
+  await new DefaultAgentLoop(config(trimming)).runTurn(testContext({ llm, log }), 'new?');
+  expect(llm.requests.map(({ messages }) => messages.map(shown))).toEqual([expected]);
+  expect(log.rows.slice(0, 4)).toEqual(older);
+});
+
+test('L5.1 the snapshot is the next request, and changes nothing', async () => {
+  const llm = new ScriptedLlm([say('Hi.'), say('Bye.')]);
+  const log = new FakeSessionLog();
+  const ctx = testContext({ llm, log, tools: new FakeToolRegistry({ time: () => 0 }) });
+  const loop = new DefaultAgentLoop(config());
+  await loop.runTurn(ctx, 'Hello.');
+  const before = log.events();
+  const snapshot = loop.contextSnapshot(ctx);
+  expect(log.events()).toEqual(before);
+  expect(llm.requests).toHaveLength(1);
+  await loop.runTurn(ctx, null);
+  expect(llm.requests[1]).toEqual(snapshot);
+});
+
+test('L5.1 L5.8 the snapshot prices each message once', () => {
+  const log = new FakeSessionLog({ rows: older });
+  const loop = new DefaultAgentLoop(config());
+  const ctx = testContext({ llm: new ScriptedLlm([]), log });
+  let priced = 0;
+  const snapshot = withMessageEstimator(
+    () => (priced += 1),
+    () => loop.contextSnapshot(ctx),
+  );
+  expect(priced).toBe(4);
+  expect(snapshot.messages.map(messageText)).toEqual(['one.', 'one!', 'two.', 'two!']);
+});
+
+test('L2.1 a snapshot needs a log and tools but no model', () => {
+  const loop = new DefaultAgentLoop(config());
+  const ctx = Context.root();
+  expect(() => loop.contextSnapshot(ctx)).toThrow(
+    new AgentError('missing SessionLog service in context'),
+  );
+  ctx.provide(SESSION_LOG_SERVICE, new FakeSessionLog());
+  expect(() => loop.contextSnapshot(ctx)).toThrow(
+    new AgentError('missing ToolRegistryService in context'),
+  );
+  ctx.provide(TOOL_REGISTRY_SERVICE, new FakeToolRegistry());
+  expect(ctx.has(LLM_SERVICE)).toBe(false);
+  expect(loop.contextSnapshot(ctx)).toEqual(asked([], []));
+});
