@@ -1,13 +1,13 @@
 // A host that composes its services as plugins and finds the loop in its Context.
 import { AGENT_LOOP_SERVICE, Context, mountPlugins } from '@celestea/core';
-import { agentLoopPlugin, defaultAgentConfig } from '@celestea/agent-loop';
+import { agentLoopPlugin, defaultAgentConfig, type EventSink } from '@celestea/agent-loop';
 import { offlineLlmPlugin } from '@celestea/llm';
 import { inMemorySessionLogPlugin } from '@celestea/session';
 import { fileTools, toolRegistryPlugin } from '@celestea/tools';
 
 const config = defaultAgentConfig({ max_steps: 8 });
-const sink = (event: { kind: string; delta?: string }): void => {
-  if (event.kind === 'text') process.stdout.write(event.delta ?? '');
+const sink: EventSink = (event) => {
+  if (event.kind === 'text') process.stdout.write(event.delta);
 };
 
 const host = mountPlugins(Context.root(), [

@@ -1,7 +1,16 @@
 // A model of your own: an object with `generate`, which resolves with a stream of events.
-import { assistantText, messageText, type Llm, type StreamEvent } from '@celestea/core';
+import {
+  assistantText,
+  Context,
+  LLM_SERVICE,
+  mountPlugins,
+  messageText,
+  type Llm,
+  type StreamEvent,
+} from '@celestea/core';
 import { DefaultAgentLoop, defaultAgentConfig } from '@celestea/agent-loop';
-import { collectingSink, testContext } from '@celestea/agent-loop/testing';
+import { inMemorySessionLogPlugin } from '@celestea/session';
+import { toolRegistryPlugin } from '@celestea/tools';
 
 const shoutingModel: Llm = {
   generate(request) {
@@ -18,7 +27,11 @@ const shoutingModel: Llm = {
   },
 };
 
-const { sink, events } = collectingSink();
-const loop = new DefaultAgentLoop(defaultAgentConfig(), { sink });
-console.log(await loop.runTurnOutcome(testContext({ llm: shoutingModel }), 'hello there'));
-console.log(events.map((event) => (event.kind === 'text' ? event.delta : `<${event.kind}>`)));
+const ctx = mountPlugins(Context.root(), [inMemorySessionLogPlugin(), toolRegistryPlugin()]);
+ctx.provide(LLM_SERVICE, shoutingModel);
+
+const turn = new DefaultAgentLoop(defaultAgentConfig()).streamTurn(ctx, 'hello there');
+for await (const event of turn) {
+  console.log(event.kind === 'text' ? event.delta : `<${event.kind}>`);
+}
+console.log(await turn.outcome);

@@ -59,7 +59,7 @@ export function errorMessage(thrown: unknown): string {
   }
 }
 
-/** Does nothing, on purpose: for rejections that nobody waits for any more. */
+/** Does nothing, on purpose: for what nobody waits for any more. */
 export function ignore(): void {
   // nothing
 }
@@ -67,29 +67,34 @@ export function ignore(): void {
 /** A signal of the turn's own that follows the caller's. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
+  /** Aborts `signal` alone. */
+  readonly abort: (reason: unknown) => void;
   /** Lets go of the caller's signals; from then on `signal` never fires (X2). */
   readonly release: () => void;
 }
 
 /**
- * A signal that aborts, with the same reason, when the first of the given signals does. It holds one
- * listener on each source, whatever is built on top of it (L6.4).
+ * A signal that aborts, with the same reason, when the first of the given signals does. It
+ * holds one listener on each source, whatever is built on top of it (L6.4).
  */
 export function linkSignals(...given: (AbortSignal | undefined)[]): LinkedSignal {
-  const sources = given.filter((source) => source !== undefined);
   const controller = new AbortController();
-  const onAbort = (event: Event): void => {
-    follow(event.currentTarget as AbortSignal);
-  };
+  const sources = [...new Set(given)].filter((source) => source !== undefined);
+  // Each knows its source: Node tells only the first listener of a signal its `currentTarget`.
+  const links = sources.map((source) => ({
+    source,
+    follow: (): void => {
+      release();
+      controller.abort(source.reason);
+    },
+  }));
   const release = (): void => {
-    for (const source of sources) source.removeEventListener('abort', onAbort);
+    for (const { source, follow } of links) source.removeEventListener('abort', follow);
   };
-  const follow = (source: AbortSignal): void => {
-    release();
-    controller.abort(source.reason);
+  for (const { source, follow } of links) source.addEventListener('abort', follow);
+  links.find(({ source }) => source.aborted)?.follow();
+  const abort = (reason: unknown): void => {
+    controller.abort(reason);
   };
-  for (const source of sources) source.addEventListener('abort', onAbort);
-  const fired = sources.find((source) => source.aborted);
-  if (fired !== undefined) follow(fired);
-  return { signal: controller.signal, release };
+  return { signal: controller.signal, abort, release };
 }

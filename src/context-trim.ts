@@ -61,22 +61,38 @@ export function trimContext(
 ): TrimResult {
   const budget = contextBudget(windowTokens, threshold);
   if (budget === null) return untrimmed(messages.slice());
+  return trimToBudget(messages, systemTokens, budget, keepRecent).trimmed;
+}
+
+/** The pass itself, and what the request it leaves costs, the system prompt included. */
+export function trimToBudget(
+  messages: readonly Message[],
+  systemTokens: number,
+  budget: number,
+  keepRecent: number,
+): { trimmed: TrimResult; requestTokens: () => number } {
   const estimate = messageEstimator();
   const tokens = messages.map((message) => estimate(message));
   const total = tokens.reduce((sum, count) => sum + count, systemTokens);
-  if (total <= budget) return untrimmed(messages.slice());
+  if (total <= budget) return { trimmed: untrimmed(messages.slice()), requestTokens: () => total };
 
   const parts = splitHistory(messages, tokens, systemTokens);
   const cut = chooseCut(parts, budget, keepRecent);
-  if (cut <= 0) return untrimmed([...parts.system, ...parts.rest]);
+  if (cut <= 0) {
+    return { trimmed: untrimmed([...parts.system, ...parts.rest]), requestTokens: () => total };
+  }
   const removedTokens = parts.prefixTokens[cut] ?? 0;
-  return {
-    messages: [...parts.system, trimmedMarkerMessage(cut, removedTokens), ...parts.rest.slice(cut)],
+  const marker = trimmedMarkerMessage(cut, removedTokens);
+  const trimmed: TrimResult = {
+    messages: [...parts.system, marker, ...parts.rest.slice(cut)],
     outcome: { removedMessages: cut, removedTokens, trimmed: true },
   };
+  const keptTokens = parts.suffixTokens[cut] ?? 0;
+  return { trimmed, requestTokens: () => parts.fixedTokens + estimate(marker) + keptTokens };
 }
 
-function untrimmed(messages: Message[]): TrimResult {
+/** Messages handed back as they are. */
+export function untrimmed(messages: Message[]): TrimResult {
   return { messages, outcome: { removedMessages: 0, removedTokens: 0, trimmed: false } };
 }
 

@@ -1,38 +1,59 @@
-import type { ToolCall, ToolOutput } from '@celestea/core';
+import type { FinishReason, ToolCall, ToolOutput, ToolResultRow } from '@celestea/core';
 
-import { ignore, raceAbort } from './cancel.ts';
+import { raceAbort } from './cancel.ts';
 import { toolCallEvent, toolResultEvent } from './events.ts';
-import { cancelledOutput, filedOutput, thrownOutput } from './tool-output.ts';
+import { StepRetention } from './retention.ts';
+import { activeLimit, WaitLimit } from './timeouts.ts';
+import {
+  cancelledOutput,
+  cutOffOutput,
+  filedOutput,
+  thrownOutput,
+  timedOutOutput,
+} from './tool-output.ts';
 import type { Turn } from './turn.ts';
 
 /** One call on its way to its result. */
 interface Pending {
   readonly call: ToolCall;
+  started: boolean;
+  /** Nobody waits for its result any more: what it says from now on is too late. */
+  closed: boolean;
+  /** The first output it gets is the one that counts. */
   output: ToolOutput | null;
 }
 
 /**
  * Runs the calls of one step and answers every one of them, whatever happens: a tool's
- * failure, a cancel, a broken seam (L4.4 to L4.6).
+ * failure, a cancel, a broken seam (L4.4 to L4.6). Throws what a broken seam throws.
  */
-export async function answerCalls(turn: Turn, calls: readonly ToolCall[]): Promise<void> {
-  const unanswered: Pending[] = [];
+export async function answerCalls(
+  turn: Turn,
+  calls: readonly ToolCall[],
+  finish: FinishReason | undefined,
+): Promise<void> {
+  const recorded: Pending[] = [];
+  let answered = 0;
   try {
     for (const call of calls) {
-      turn.record({ type: 'tool_call', id: call.id, name: call.name, args: call.args }, toolCallEvent(call));
-      unanswered.push({ call, output: null });
+      recordCall(turn, call);
+      const output = finish === 'length' ? cutOffOutput(call) : null;
+      recorded.push({ call, started: false, closed: false, output });
     }
+    await turn.flush(); // an intent is on disk before its tool acts (X4)
+    const retention = new StepRetention(turn);
     const width = batchWidth(turn.config.max_parallel_tool_calls);
-    while (unanswered.length > 0) {
-      const batch = unanswered.slice(0, width);
+    while (answered < recorded.length) {
+      const batch = recorded.slice(answered, answered + width);
       await runBatch(turn, batch);
       for (const pending of batch) {
-        recordResult(turn, pending);
-        unanswered.shift();
+        const output = finalOutput(turn, pending);
+        recordResult(turn, await retention.bound(pending.call, output));
+        answered += 1;
       }
     }
   } catch (error) {
-    answerAfterFault(turn, unanswered);
+    answerAfterFault(turn, recorded.slice(answered));
     throw error;
   }
 }
@@ -44,25 +65,67 @@ function batchWidth(limit: number): number {
 
 /** Starts the calls of a batch and waits for all of them, or for a cancel. */
 async function runBatch(turn: Turn, batch: readonly Pending[]): Promise<void> {
+  if (turn.breather.isDue()) await turn.breather.rest();
   const running: Promise<void>[] = [];
+  const release = closeOnAbort(turn.signal, batch);
   for (const pending of batch) {
-    if (turn.cancelled) break; // from inside a tool that was just started
-    running.push(startCall(turn, pending));
+    if (turn.cancelled) break; // also from inside a tool that was just started
+    if (pending.output === null) running.push(startCall(turn, pending));
   }
   if (running.length > 0) await raceAbort(turn.signal, Promise.all(running));
+  release();
+}
+
+/**
+ * Closes calls when the signal aborts. It has to hear of that ahead of their tools, and acts a
+ * microtask late: what had settled before counts, what settles because of it does not.
+ */
+function closeOnAbort(signal: AbortSignal, calls: readonly Pending[]): () => void {
+  const onAbort = (): void => {
+    queueMicrotask(() => {
+      for (const pending of calls) pending.closed = true;
+    });
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  return () => {
+    signal.removeEventListener('abort', onAbort);
+  };
+}
+
+/** Never rejects. A tool that takes longer than `toolMs` is left behind (X13). */
+function startCall(turn: Turn, pending: Pending): Promise<void> {
+  pending.started = true;
+  const limitMs = activeLimit(turn.options.timeouts?.toolMs);
+  if (limitMs === null) return dispatchCall(turn, pending, turn.signal);
+  const limit = new WaitLimit(turn.signal, limitMs);
+  const release = closeOnAbort(limit.signal, [pending]);
+  limit.begin();
+  const dispatched = dispatchCall(turn, pending, limit.signal);
+  return raceAbort(limit.signal, dispatched).then(() => {
+    limit.stop();
+    release();
+    if (limit.expired && !turn.cancelled) pending.output ??= timedOutOutput(pending.call, limitMs);
+  });
 }
 
 /** Never rejects: a registry that throws or rejects is that call's failure (L4.6). */
-function startCall(turn: Turn, pending: Pending): Promise<void> {
+function dispatchCall(turn: Turn, pending: Pending, signal: AbortSignal): Promise<void> {
   const { call } = pending;
+  const settle = (output: () => ToolOutput): void => {
+    if (!pending.closed) pending.output ??= output();
+  };
   const fail = (error: unknown): void => {
-    pending.output = thrownOutput(call, error);
+    settle(() => thrownOutput(call, error));
   };
   try {
     const input = { call_id: call.id, name: call.name, args: call.args };
-    const returned: unknown = turn.seams.tools.dispatch(input, { signal: turn.signal });
+    const returned: unknown = turn.seams.tools.dispatch(input, { signal });
     return Promise.resolve(returned).then((output) => {
-      pending.output = filedOutput(call, output);
+      settle(() =>
+        filedOutput(call, output, (kind, message) => {
+          turn.diagnose(kind, message);
+        }),
+      );
     }, fail);
   } catch (error) {
     fail(error);
@@ -70,21 +133,36 @@ function startCall(turn: Turn, pending: Pending): Promise<void> {
   }
 }
 
-function recordResult(turn: Turn, { call, output }: Pending): void {
-  const result = output ?? cancelledOutput(call);
-  turn.record(
-    { type: 'tool_result', id: call.id, value: result.value, error: result.error },
-    toolResultEvent(result),
-  );
+/** What is written of a call, now that nobody waits for it any longer. */
+function finalOutput(turn: Turn, pending: Pending): ToolOutput {
+  const { call, started, output } = pending;
+  if (output !== null) return output;
+  if (started) turn.diagnose('tool_abandoned', `${call.name} (${call.id}) was still running`);
+  pending.output = cancelledOutput(call, started);
+  return pending.output;
+}
+
+function recordCall(turn: Turn, call: ToolCall): void {
+  const { id, name, args, meta } = call;
+  const signed = meta === undefined ? {} : { meta };
+  turn.record({ type: 'tool_call', id, name, args, ...signed }, toolCallEvent(call));
+}
+
+function recordResult(turn: Turn, output: ToolOutput): void {
+  const { call_id, value, error, surface, abandoned } = output;
+  const row: ToolResultRow = { type: 'tool_result', id: call_id, value, error };
+  if (surface !== undefined) row.surface = surface;
+  if (abandoned !== undefined) row.abandoned = abandoned;
+  turn.record(row, toolResultEvent(output));
 }
 
 /** A seam broke: what can still be answered is, so that the log stays usable. */
 function answerAfterFault(turn: Turn, unanswered: readonly Pending[]): void {
   for (const pending of unanswered) {
     try {
-      recordResult(turn, pending);
+      recordResult(turn, finalOutput(turn, pending));
     } catch {
-      ignore(); // the first fault is the one that is reported
+      // the first fault is the one that is reported
     }
   }
 }

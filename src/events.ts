@@ -1,6 +1,8 @@
 import {
   messageTexts,
   messageToolCalls,
+  renderOmitted,
+  type FinishReason,
   type LoopEvent,
   type Message,
   type ToolCall,
@@ -21,26 +23,38 @@ export function toolCallEvent(call: ToolCall): EventOf<'tool_call'> {
 
 /** The full output of a call (L7.1). */
 export function toolResultEvent(output: ToolOutput): EventOf<'tool_result'> {
-  return {
+  const event: EventOf<'tool_result'> = {
     kind: 'tool_result',
     callId: output.call_id,
     ok: output.error === null,
-    value: output.value,
+    value: shownValue(output),
     render: output.render,
     error: output.error,
     decision: decisionLabel(output.decision),
   };
+  return output.abandoned === true ? { ...event, abandoned: true } : event;
+}
+
+/** The value, or what is seen of a text whose middle was left out (X12). */
+function shownValue({ value, surface }: ToolOutput): unknown {
+  if (typeof value !== 'string' || surface === undefined) return value;
+  return renderOmitted(value, surface) ?? value;
 }
 
 /** A finished reply: its joined text and its calls. */
 export function doneEvent(message: Message): EventOf<'done'> {
-  return replyEvent(messageTexts(message).join(''), messageToolCalls(message));
+  return replyEvent(messageTexts(message).join(''), messageToolCalls(message), undefined);
 }
 
 /** The `done` event of a reply that came in one part or several (L3.7); keeps none of `calls`. */
-export function replyEvent(text: string, calls: readonly ToolCall[]): EventOf<'done'> {
+export function replyEvent(
+  text: string,
+  calls: readonly ToolCall[],
+  finish: FinishReason | undefined,
+): EventOf<'done'> {
   const tool_calls = calls.map(({ id, name, args }) => ({ id, name, args }));
-  return { kind: 'done', text, tool_calls };
+  const event: EventOf<'done'> = { kind: 'done', text, tool_calls };
+  return finish === undefined ? event : { ...event, finish };
 }
 
 /** The end of a turn; the last event it emits. */

@@ -1,6 +1,20 @@
 export { defaultAgentConfig } from '@celestea/core';
 export { DefaultAgentLoop } from './loop.ts';
-export type { AgentLoopBindings } from './options.ts';
+export type {
+  AgentLoopBindings,
+  ContextPolicy,
+  ContextPolicyInput,
+  PrepareStep,
+  StepInfo,
+  TurnOptions,
+} from './options.ts';
+export { TurnStream } from './turn-stream.ts';
+export type { TurnStarter } from './turn-stream.ts';
+export { MAX_STEER_EXTENSIONS } from './steering.ts';
+export type { TurnTimeouts } from './timeouts.ts';
+export type { Diagnostic, DiagnosticKind, DiagnosticListener } from './diagnostics.ts';
+export { RETENTION_SERVICE, toolResultRetention } from './retention.ts';
+export type { SpillRef, ToolResultRetention } from './retention.ts';
 export { agentLoopPlugin, createAgentLoop } from './plugin.ts';
 export {
   CANCELLED_BEFORE_EXECUTION,
@@ -10,6 +24,7 @@ export {
   raceAbort,
 } from './cancel.ts';
 export type { RaceResult } from './cancel.ts';
+export { ContextBudgetError, fitContext } from './context-fit.ts';
 export { TRIMMED_MARKER_PREFIX, trimContext, trimmedMarkerMessage } from './context-trim.ts';
 export type { TrimOutcome, TrimResult } from './context-trim.ts';
 export {

@@ -9,10 +9,22 @@ import type {
 
 import { errorMessage, linkSignals } from './cancel.ts';
 import { turnEndEvent } from './events.ts';
-import { checkBindings, requireObject, type AgentLoopBindings } from './options.ts';
-import { buildRequest } from './request.ts';
+import {
+  checkBindings,
+  checkConfig,
+  checkInput,
+  resolveOptions,
+  type AgentLoopBindings,
+  type ResolvedOptions,
+  type TurnOptions,
+} from './options.ts';
+import { generateFailure } from './reply.ts';
+import { snapshotRequest } from './request.ts';
+import { claimLog } from './running-logs.ts';
 import { resolveSeams, sessionLog, toolRegistry } from './seams.ts';
+import { Steering } from './steering.ts';
 import { runStep } from './step.ts';
+import { TurnStream } from './turn-stream.ts';
 import { Turn } from './turn.ts';
 import type { UsageTracker } from './usage.ts';
 
@@ -30,8 +42,7 @@ export class DefaultAgentLoop implements AgentLoop {
 
   /** Throws a `TypeError` that names the argument or binding when one is of a wrong type. */
   constructor(config: AgentConfig, bindings: AgentLoopBindings = {}) {
-    requireObject('config', config);
-    this.#config = Object.freeze({ ...config });
+    this.#config = Object.freeze(checkConfig(config));
     this.#bindings = { ...checkBindings(bindings) };
   }
 
@@ -49,65 +60,103 @@ export class DefaultAgentLoop implements AgentLoop {
   async runTurn(
     ctx: Context,
     userInput: string | null,
-    attachments: readonly ImageRef[] = [],
+    turn?: readonly ImageRef[] | TurnOptions,
   ): Promise<void> {
-    await this.runTurnOutcome(ctx, userInput, attachments);
+    await this.runTurnOutcome(ctx, userInput, turn);
   }
 
   /**
-   * Runs one turn and resolves with how it ended. `null` as input adds no user message.
+   * Runs one turn and resolves with how it ended. `null` as input adds no user message; an
+   * array as third argument is the attachments.
    *
-   * Rejects with an `AgentError` when a service is missing, before anything is written, and
-   * with the log's or the registry's own error when one of them breaks; a model or a tool
-   * that fails is an outcome (L2.5 to L2.7).
+   * Rejects with an `AgentError` when a service is missing or a turn runs on this log
+   * already, and with a `TypeError` for a wrong option, before anything is written; with the
+   * log's or the registry's own error when one of them breaks. A model or a tool that fails
+   * is an outcome (L2.5 to L2.7).
    */
   async runTurnOutcome(
     ctx: Context,
     userInput: string | null,
-    attachments: readonly ImageRef[] = [],
+    turn?: readonly ImageRef[] | TurnOptions,
   ): Promise<TurnOutcome> {
-    const seams = resolveSeams(ctx);
-    const id = seams.log.nextTurnId();
-    seams.log.append({ type: 'turn_start', id });
-    const { sink, usage } = this.#bindings;
-    const { signal, release } = linkSignals(this.#bindings.signal);
-    const turn = new Turn({ id, config: this.#config, seams, signal, sink, usage });
-    return endTurn(turn, driveTurn(turn, userInput, attachments).finally(release));
+    return this.#run(ctx, userInput, resolveOptions(this.#bindings, turn));
+  }
+
+  /**
+   * Runs one turn whose events are pulled with `for await`; it starts at once. Leaving the
+   * loop early cancels the turn (X5).
+   */
+  streamTurn(
+    ctx: Context,
+    userInput: string | null,
+    turn?: readonly ImageRef[] | TurnOptions,
+  ): TurnStream {
+    return new TurnStream(async (sink, signal) =>
+      this.#run(ctx, userInput, resolveOptions(this.#bindings, turn, { sink, signal })),
+    );
   }
 
   /**
    * The request that a turn would send next, without sending it. Throws an `AgentError` when
-   * the log or the registry is missing.
+   * the log or the registry is missing or the context policy takes its time, and a
+   * `ContextBudgetError` when no request would fit.
    */
   contextSnapshot(ctx: Context): ModelRequest {
-    return buildRequest(this.#config, sessionLog(ctx), toolRegistry(ctx));
+    const policy = this.#bindings.contextPolicy;
+    return snapshotRequest(this.#config, sessionLog(ctx), toolRegistry(ctx), policy);
+  }
+
+  async #run(
+    ctx: Context,
+    userInput: string | null,
+    options: ResolvedOptions,
+  ): Promise<TurnOutcome> {
+    checkInput(userInput);
+    const seams = resolveSeams(ctx);
+    const releaseLog = claimLog(seams.log);
+    try {
+      const id = seams.log.nextTurnId();
+      seams.log.append({ type: 'turn_start', id });
+      const { signal, release } = linkSignals(...options.signals);
+      const turn = new Turn({ id, config: this.#config, seams, options, signal });
+      return await endTurn(turn, driveTurn(turn, userInput).finally(release));
+    } finally {
+      releaseLog();
+    }
   }
 }
 
 /** The turn between its two rows. Rejects when a seam breaks. */
-async function driveTurn(
-  turn: Turn,
-  userInput: string | null,
-  attachments: readonly ImageRef[],
-): Promise<TurnOutcome> {
-  if (userInput !== null || attachments.length > 0) {
-    const pictures = attachments.length > 0 ? { attachments: [...attachments] } : {};
-    turn.append({ type: 'user_message', text: userInput ?? '', ...pictures });
-  }
+async function driveTurn(turn: Turn, userInput: string | null): Promise<TurnOutcome> {
+  appendInput(turn, userInput);
   const limit = turn.config.max_steps > 0 ? turn.config.max_steps : Infinity;
+  const steering = new Steering(turn);
+  let answered = false;
   for (let step = 0; ; step += 1) {
+    if (turn.breather.isDue()) await turn.breather.rest();
     if (turn.cancelled) return 'cancelled';
     if (step >= limit) return 'step_limit';
-    const verdict = await runStep(turn);
+    if (steering.drain() === 0 && answered) return 'completed';
+    const verdict = await runStep(turn, step);
     switch (verdict.kind) {
       case 'continue':
+        answered = false;
         break;
       case 'end':
-        return verdict.outcome;
+        answered = step + 1 < limit && steering.extends(verdict.outcome);
+        if (!answered) return verdict.outcome;
+        break;
       default:
         return verdict satisfies never;
     }
   }
+}
+
+function appendInput(turn: Turn, userInput: string | null): void {
+  const { attachments } = turn.options;
+  if (userInput === null && attachments.length === 0) return;
+  const pictures = attachments.length > 0 ? { attachments: [...attachments] } : {};
+  turn.append({ type: 'user_message', text: userInput ?? '', ...pictures });
 }
 
 /** The one place where a turn ends, on every path (L2.4); rethrows what broke a seam (L2.7). */
@@ -118,7 +167,7 @@ async function endTurn(turn: Turn, driven: Promise<TurnOutcome>): Promise<TurnOu
     outcome = await driven;
   } catch (error) {
     faults.push(error);
-    outcome = { error: { kind: 'generate', message: errorMessage(error) } };
+    outcome = generateFailure(errorMessage(error));
   }
   try {
     turn.append({ type: 'turn_end', id: turn.id, outcome });
@@ -126,6 +175,7 @@ async function endTurn(turn: Turn, driven: Promise<TurnOutcome>): Promise<TurnOu
     faults.push(error);
   }
   turn.emit(turnEndEvent(outcome));
+  await turn.flush().catch((error: unknown) => faults.push(error));
   if (faults.length > 0) throw faults[0];
   return outcome;
 }

@@ -1,8 +1,8 @@
 import {
-  describeValue,
-  STREAM_EVENT_KINDS,
+  FINISH_REASONS,
   messageTexts,
   messageToolCalls,
+  type FinishReason,
   type Message,
   type StreamEvent,
   type ToolCall,
@@ -10,8 +10,10 @@ import {
 } from '@celestea/core';
 
 import { errorMessage } from './cancel.ts';
+import { eventFault } from './stream-event.ts';
 import { readStream } from './stream.ts';
 import { ThinkingBurst } from './thinking.ts';
+import type { WaitLimit } from './timeouts.ts';
 import type { Turn } from './turn.ts';
 
 /** What a model's stream came to. */
@@ -25,18 +27,37 @@ export interface Reply {
 export interface FinishedReply {
   readonly text: string;
   readonly calls: ToolCall[];
+  /** Why the model stopped; the last one that was said (X8). */
+  readonly finish: FinishReason | undefined;
 }
 
 /** Reads a model's stream to its end, telling the sink as it goes (L3). */
-export async function readReply(turn: Turn, stream: AsyncIterable<unknown>): Promise<Reply> {
+export async function readReply(
+  turn: Turn,
+  stream: AsyncIterable<unknown>,
+  signal: AbortSignal,
+  wait: WaitLimit | null,
+): Promise<Reply> {
   const reader = new ReplyReader(turn);
-  const end = await readStream(stream, turn.signal, reader.take);
+  const end = await readStream(stream, signal, reader.take, { breather: turn.breather, wait });
   reader.flushThinking();
   if (end.kind === 'threw') reader.failure ??= streamFailure(errorMessage(end.error));
+  if (end.kind === 'cancelled') reader.failure ??= idleFailure(wait);
   return reader;
 }
 
+/** A failure before there was a stream. */
+export const generateFailure = (message: string): TurnOutcome => ({
+  error: { kind: 'generate', message },
+});
+
 const streamFailure = (message: string): TurnOutcome => ({ error: { kind: 'stream', message } });
+
+/** The failure of a model that was silent for too long; `null` when it was not (X13). */
+export function idleFailure(wait: WaitLimit | null): TurnOutcome | null {
+  if (wait?.expired !== true) return null;
+  return streamFailure(`the model sent nothing for ${String(wait.limitMs)} ms (streamIdleMs)`);
+}
 
 class ReplyReader implements Reply {
   done: FinishedReply | null = null;
@@ -56,18 +77,19 @@ class ReplyReader implements Reply {
     switch (event.kind) {
       case 'text':
         this.flushThinking();
+        if (this.done !== null) this.#turn.diagnose('event_after_done', 'text after a done event');
         this.#turn.emit({ kind: 'text', delta: event.text });
         return true;
       case 'thinking':
         this.#turn.emit({ kind: 'thinking', delta: event.text });
-        this.#thinking.add(event.text);
+        this.#addThinking(event.text, event.meta);
         return true;
       case 'usage':
-        this.#turn.usage?.record(event.usage);
+        this.#turn.addUsage(event.usage);
         return true;
       case 'done':
         this.flushThinking();
-        this.#addDone(event.message);
+        this.#addDone(event.message, event.finish);
         return true;
       case 'failed':
         return this.#end({ error: { kind: event.kindOf, message: event.message } });
@@ -90,83 +112,30 @@ class ReplyReader implements Reply {
     return false;
   }
 
-  #addDone(message: Message): void {
+  /** What a provider signed closes its burst and is written with it, words or none (X10). */
+  #addThinking(text: string, meta: unknown): void {
+    this.#thinking.add(text);
+    if (meta === undefined || meta === null) return;
+    this.#turn.append({ type: 'thinking_delta', text: this.#thinking.take() ?? '', meta });
+  }
+
+  #addDone(message: Message, finish: FinishReason | undefined): void {
     this.done = {
       text: (this.done?.text ?? '') + messageTexts(message).join(''),
       calls: [...(this.done?.calls ?? []), ...messageToolCalls(message).map(readCall)],
+      finish: readFinish(finish) ?? this.done?.finish,
     };
   }
 }
 
 /** Arguments left out are `null`: everything that is told of a call says what they were. */
-const readCall = ({ id, name, args }: ToolCall): ToolCall => ({ id, name, args: args ?? null });
-
-/** What is wrong with a stream's event; `null` when it can be taken (L2.6). */
-function eventFault(value: unknown): string | null {
-  try {
-    return shapeFault(value);
-  } catch (error) {
-    return `malformed stream event: ${errorMessage(error)}`; // a getter of it that throws
-  }
+function readCall({ id, name, args, meta }: ToolCall): ToolCall {
+  const signed = meta === undefined || meta === null ? {} : { meta };
+  return { id, name, args: args ?? null, ...signed };
 }
 
-function shapeFault(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null) {
-    return `malformed stream event: expected an object, got ${describeValue(value)}`;
-  }
-  const event = value as StreamEvent;
-  switch (event.kind) {
-    case 'text':
-    case 'thinking':
-      return isText(event.text) ? null : malformed(event.kind, 'text', 'a string', event.text);
-    case 'usage':
-      return isUsage(event.usage)
-        ? null
-        : malformed(event.kind, 'usage', 'five counters', event.usage);
-    case 'done':
-      return isReplyMessage(event.message)
-        ? null
-        : malformed(event.kind, 'message', 'an assistant message', event.message);
-    case 'failed':
-      if (!isText(event.message)) return malformed('failed', 'message', 'a string', event.message);
-      return FAILURE_KINDS.includes(event.kindOf)
-        ? null
-        : malformed('failed', 'kindOf', FAILURE_KINDS.join(' or '), event.kindOf);
-    case 'interrupted':
-      return null;
-    default:
-      return malformed('stream', 'kind', STREAM_EVENT_KINDS.join(', '), (value as { kind?: unknown }).kind);
-  }
-}
-
-const malformed = (kind: string, field: string, expected: string, came: unknown): string =>
-  `malformed ${kind} event: ${field}: expected ${expected}, got ${describeValue(came)}`;
-
-const FAILURE_KINDS: readonly unknown[] = ['generate', 'stream'];
-
-const isText = (value: unknown): value is string => typeof value === 'string';
-
-const isUsage = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  ['prompt_tokens', 'completion_tokens', 'total_tokens', 'cache_read', 'reasoning_tokens'].every(
-    (counter) => typeof (value as Record<string, unknown>)[counter] === 'number',
-  );
-
-/** Ids are not asked for: a provider that leaves one out still works. */
-function isReplyMessage(value: unknown): boolean {
-  const content = (value as Partial<Message> | null | undefined)?.content;
-  return Array.isArray(content) && content.every(isReplyBlock);
-}
-
-function isReplyBlock(value: unknown): boolean {
-  const block = value as { type?: unknown; content?: unknown } | null | undefined;
-  switch (block?.type) {
-    case 'text':
-      return isText(block.content);
-    case 'tool_call':
-      return isText((block.content as Partial<ToolCall> | null | undefined)?.name);
-    default:
-      return block?.type === 'image';
-  }
+/** A reason of a newer provider is none that we know. */
+function readFinish(finish: FinishReason | null | undefined): FinishReason | undefined {
+  if (finish === undefined || finish === null) return undefined;
+  return FINISH_REASONS.includes(finish) ? finish : 'other';
 }

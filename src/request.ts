@@ -1,27 +1,136 @@
-import type { AgentConfig, ModelRequest, SessionLog, ToolRegistry } from '@celestea/core';
+import {
+  AgentError,
+  describeValue,
+  type AgentConfig,
+  type Message,
+  type ModelRequest,
+  type SessionLog,
+  type ToolRegistry,
+  type ToolSpec,
+} from '@celestea/core';
 
-import { trimContext } from './context-trim.ts';
+import { errorMessage, ignore, raceAbort } from './cancel.ts';
+import { fitContext } from './context-fit.ts';
+import type { TrimResult } from './context-trim.ts';
+import type { ContextPolicy, ContextPolicyInput } from './options.ts';
 import { estimateTokens } from './tokens.ts';
+import type { Turn } from './turn.ts';
 
-/** The next request: the log's history within the context budget, and the tools (L5.1). */
-export function buildRequest(
-  config: AgentConfig,
-  log: SessionLog,
-  tools: ToolRegistry,
-): ModelRequest {
-  const { messages } = trimContext(
-    log.deriveMessages(),
-    estimateTokens(config.system_prompt),
+/** What the seams give a request: the whole history, and the tools. */
+interface Sources {
+  readonly history: Message[];
+  readonly tools: ToolSpec[];
+}
+
+/** A step's request, or why there is none. */
+export type Prepared =
+  | { kind: 'ready'; request: ModelRequest; history: readonly Message[] }
+  | { kind: 'cancelled' }
+  | { kind: 'failed'; message: string };
+
+/** Sends what fits; a request that cannot be made to fit is not sent (X7). */
+const defaultPolicy: ContextPolicy = ({ messages, systemTokens, config }) =>
+  fitContext(
+    messages,
+    systemTokens,
     config.context_window_tokens,
     config.context_trim_threshold,
     config.context_keep_recent,
   );
+
+/**
+ * The next request, out of the log alone (L5.1). Throws what a broken seam throws; what the
+ * context policy or `prepareStep` throws is a failed step.
+ */
+export async function prepareRequest(turn: Turn, step: number): Promise<Prepared> {
+  const { config, seams, signal, options } = turn;
+  const sources = readSources(seams.log, seams.tools);
+  const prepared = await raceAbort(
+    signal,
+    buildRequest(config, sources, options.contextPolicy, signal).then(async (request) => {
+      const info = { step, usage: turn.used };
+      return checkedRequest(await options.prepareStep?.(request, info), request);
+    }),
+  );
+  switch (prepared.outcome) {
+    case 'ok':
+      return { kind: 'ready', request: prepared.value, history: sources.history };
+    case 'aborted':
+      return { kind: 'cancelled' };
+    case 'failed':
+      return { kind: 'failed', message: errorMessage(prepared.error) };
+    default:
+      return prepared satisfies never;
+  }
+}
+
+/** The request that would be sent next, at once. Throws when the policy takes its time. */
+export function snapshotRequest(
+  config: AgentConfig,
+  log: SessionLog,
+  tools: ToolRegistry,
+  policy: ContextPolicy = defaultPolicy,
+): ModelRequest {
+  const sources = readSources(log, tools);
+  const trimmed = policy(policyInput(config, sources, new AbortController().signal));
+  if (isThenable(trimmed)) {
+    trimmed.then(ignore, ignore);
+    throw new AgentError('contextSnapshot needs a context policy that answers at once, not a promise');
+  }
+  return requestOf(config, sources, trimmed);
+}
+
+/** A promise of any make. */
+function isThenable<T>(value: T | PromiseLike<T> | null | undefined): value is PromiseLike<T> {
+  return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
+}
+
+async function buildRequest(
+  config: AgentConfig,
+  sources: Sources,
+  policy: ContextPolicy = defaultPolicy,
+  signal: AbortSignal,
+): Promise<ModelRequest> {
+  return requestOf(config, sources, await policy(policyInput(config, sources, signal)));
+}
+
+function readSources(log: SessionLog, tools: ToolRegistry): Sources {
+  return {
+    history: requireArray('deriveMessages of the session log', log.deriveMessages()),
+    tools: requireArray('schemas of the tool registry', tools.schemas()),
+  };
+}
+
+function policyInput(
+  config: AgentConfig,
+  { history }: Sources,
+  signal: AbortSignal,
+): ContextPolicyInput {
+  const systemTokens = estimateTokens(config.system_prompt);
+  return { messages: history, systemTokens, config, signal };
+}
+
+function requestOf(config: AgentConfig, { tools }: Sources, trimmed: TrimResult): ModelRequest {
+  const messages: unknown = (trimmed as Partial<TrimResult> | null | undefined)?.messages;
   return {
     model: config.model,
     system: config.system_prompt,
-    messages,
-    tools: tools.schemas(),
+    messages: requireArray('messages of the context policy', messages as Message[]),
+    tools,
     max_tokens: null,
     temperature: null,
   };
+}
+
+function checkedRequest(returned: unknown, otherwise: ModelRequest): ModelRequest {
+  if (returned === undefined || returned === null) return otherwise;
+  const request = returned as Partial<ModelRequest>;
+  requireArray('messages of the request from prepareStep', request.messages);
+  requireArray('tools of the request from prepareStep', request.tools);
+  return request as ModelRequest;
+}
+
+function requireArray<T>(what: string, value: T): T {
+  if (Array.isArray(value)) return value;
+  throw new TypeError(`${what}: expected an array, got ${describeValue(value)}`);
 }

@@ -10,11 +10,15 @@ import {
   type ToolRegistry,
 } from '@celestea/core';
 
-/** The three collaborators of a turn. */
+import { resolveRetention, type ToolResultRetention } from './retention.ts';
+
+/** The collaborators of a turn. */
 export interface Seams {
   readonly llm: Llm;
   readonly log: SessionLog;
   readonly tools: ToolRegistry;
+  /** Bounds the tools' results, where a scope has one. */
+  readonly retention: ToolResultRetention | null;
 }
 
 /** Finds them in the scope; an `AgentError` names the first that is missing (L2.1). */
@@ -23,6 +27,7 @@ export function resolveSeams(ctx: Context): Seams {
     llm: seam(ctx, LLM_SERVICE, 'LlmService in context'),
     log: sessionLog(ctx),
     tools: toolRegistry(ctx),
+    retention: resolveRetention(ctx),
   };
 }
 

@@ -15,11 +15,16 @@ export function loopEventToSse(event: LoopEvent): SseFrame {
     case 'tool_call':
       return { event: 'tool', payload: { id: event.id, name: event.name, args: event.args } };
     case 'tool_result': {
-      const { callId, ok, value, render, error, decision } = event;
-      return { event: 'tool_result', payload: { id: callId, ok, value, render, error, decision } };
+      const { callId, ok, value, render, error, decision, abandoned } = event;
+      const payload = { id: callId, ok, value, render, error, decision };
+      const frame = abandoned === undefined ? payload : { ...payload, abandoned };
+      return { event: 'tool_result', payload: frame };
     }
-    case 'done':
-      return { event: 'done', payload: { text: event.text, tool_calls: event.tool_calls } };
+    case 'done': {
+      const { text, tool_calls, finish } = event;
+      const payload = { text, tool_calls };
+      return { event: 'done', payload: finish === undefined ? payload : { ...payload, finish } };
+    }
     case 'turn_end': {
       const { outcome } = event;
       return {

@@ -1,11 +1,10 @@
-import { describeValue, type ModelRequest, type TurnOutcome } from '@celestea/core';
+import type { Message, ToolCall, TurnOutcome } from '@celestea/core';
 
-import { errorMessage, ignore, raceAbort } from './cancel.ts';
 import { answerCalls } from './dispatch.ts';
 import { replyEvent } from './events.ts';
-import { readReply, type Reply } from './reply.ts';
-import { buildRequest } from './request.ts';
-import { closeStream, isAsyncIterable } from './stream.ts';
+import { callModel } from './model-call.ts';
+import { generateFailure, type Reply } from './reply.ts';
+import { prepareRequest } from './request.ts';
 import type { Turn } from './turn.ts';
 
 /** What a step says of the turn: another step, or its end. */
@@ -13,62 +12,57 @@ export type StepVerdict = { kind: 'continue' } | { kind: 'end'; outcome: TurnOut
 
 const end = (outcome: TurnOutcome): StepVerdict => ({ kind: 'end', outcome });
 
-/** One model step: request, stream, verdict (L2.3). */
-export async function runStep(turn: Turn): Promise<StepVerdict> {
-  const { log, tools } = turn.seams;
-  const opened = await openStream(turn, buildRequest(turn.config, log, tools));
-  switch (opened.kind) {
-    case 'open':
-      return decide(turn, await readReply(turn, opened.stream));
-    case 'none':
-      return end(turn.cancelled ? 'cancelled' : opened.outcome);
-    default:
-      return opened satisfies never;
-  }
-}
-
-type Opened =
-  { kind: 'open'; stream: AsyncIterable<unknown> } | { kind: 'none'; outcome: TurnOutcome };
-
-/** Asks the model. Whatever it does wrong is an outcome, never a rejection (L2.6). */
-async function openStream(turn: Turn, request: ModelRequest): Promise<Opened> {
-  const generated = callModel(turn, request);
-  const result = await raceAbort(turn.signal, generated);
-  switch (result.outcome) {
-    case 'aborted':
-      generated.then(closeStream, ignore);
-      return { kind: 'none', outcome: 'cancelled' };
+/** One model step: request, stream, verdict (L2.3). Throws when a seam breaks. */
+export async function runStep(turn: Turn, step: number): Promise<StepVerdict> {
+  const prepared = await prepareRequest(turn, step);
+  switch (prepared.kind) {
+    case 'ready': {
+      await turn.flush(); // what the model is about to answer is on disk (X4)
+      if (turn.cancelled) return end('cancelled');
+      return decide(turn, prepared.history, await callModel(turn, prepared.request));
+    }
     case 'failed':
-      return noStream(errorMessage(result.error));
-    case 'ok':
-      if (isAsyncIterable(result.value)) return { kind: 'open', stream: result.value };
-      return noStream(`the model returned ${describeValue(result.value)} instead of a stream`);
+      return end(turn.cancelled ? 'cancelled' : generateFailure(prepared.message));
+    case 'cancelled':
+      return end('cancelled');
     default:
-      return result satisfies never;
+      return prepared satisfies never;
   }
-}
-
-const noStream = (message: string): Opened => ({
-  kind: 'none',
-  outcome: { error: { kind: 'generate', message } },
-});
-
-/** `async`, so that a throw of `generate` itself becomes a rejection. */
-async function callModel(turn: Turn, request: ModelRequest): Promise<unknown> {
-  return turn.seams.llm.generate(request, { signal: turn.signal });
 }
 
 /** What follows from a reply (L4). The last checkpoint of a step comes before its `done` event. */
-async function decide(turn: Turn, { done, failure }: Reply): Promise<StepVerdict> {
+async function decide(
+  turn: Turn,
+  history: readonly Message[],
+  { done, failure }: Reply,
+): Promise<StepVerdict> {
   if (turn.cancelled) return end('cancelled');
   if (done === null) return end(failure ?? 'interrupted');
-  const doneEvent = replyEvent(done.text, done.calls);
-  if (done.calls.length === 0) {
-    turn.record({ type: 'assistant_message', text: done.text }, doneEvent);
+  const { text, finish } = done;
+  const calls = ownIds(turn, history, done.calls);
+  const event = replyEvent(text, calls, finish);
+  if (calls.length === 0) {
+    turn.record({ type: 'assistant_message', text }, event);
     return end(failure ?? 'completed');
   }
-  turn.emit(doneEvent);
-  if (failure !== null) return end(failure);
-  await answerCalls(turn, done.calls);
+  if (failure !== null) {
+    turn.emit(event);
+    return end(failure);
+  }
+  if (text === '') turn.emit(event);
+  else turn.record({ type: 'assistant_message', text, calls_follow: true }, event);
+  await answerCalls(turn, calls, finish);
   return { kind: 'continue' };
+}
+
+/** The calls with ids that tell them apart in the whole log (X11). */
+function ownIds(turn: Turn, history: readonly Message[], calls: readonly ToolCall[]): ToolCall[] {
+  if (calls.length === 0) return [];
+  const own = turn.callIds(history).unique(calls);
+  own.forEach(({ id }, index) => {
+    if (id === calls[index]?.id) return;
+    const came = JSON.stringify(calls[index]?.id) as string | undefined;
+    turn.diagnose('call_id_replaced', `call id ${came ?? 'missing'} was replaced by ${id}`);
+  });
+  return own;
 }

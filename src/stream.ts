@@ -1,8 +1,17 @@
+import type { Breather } from './breather.ts';
 import { closeIterator, ignore } from './cancel.ts';
+import type { WaitLimit } from './timeouts.ts';
 
 /** Why reading a stream ended. */
 export type StreamEnd =
   { kind: 'ended' } | { kind: 'stopped' } | { kind: 'cancelled' } | { kind: 'threw'; error: unknown };
+
+/** What else a stream's reader minds between two values. */
+export interface StreamPace {
+  breather?: Breather | null;
+  /** Limits each wait for the next value (X13). */
+  wait?: WaitLimit | null;
+}
 
 /** Whether a value is an object that gives an async iterator; one that cannot be read is none. */
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
@@ -36,6 +45,7 @@ export function readStream(
   stream: AsyncIterable<unknown>,
   signal: AbortSignal,
   take: (value: unknown) => boolean,
+  pace: StreamPace = {},
 ): Promise<StreamEnd> {
   let iterator: AsyncIterator<unknown>;
   try {
@@ -43,7 +53,7 @@ export function readStream(
   } catch (error) {
     return Promise.resolve({ kind: 'threw', error });
   }
-  return new StreamReader(iterator, signal, take).read();
+  return new StreamReader(iterator, signal, take, pace).read();
 }
 
 /**
@@ -54,6 +64,8 @@ class StreamReader {
   readonly #iterator: AsyncIterator<unknown>;
   readonly #signal: AbortSignal;
   readonly #take: (value: unknown) => boolean;
+  readonly #breather: Breather | null;
+  readonly #wait: WaitLimit | null;
   #resolve: (end: StreamEnd) => void = ignore;
   #reject: (error: unknown) => void = ignore;
   #reading = true;
@@ -63,10 +75,13 @@ class StreamReader {
     iterator: AsyncIterator<unknown>,
     signal: AbortSignal,
     take: (value: unknown) => boolean,
+    { breather = null, wait = null }: StreamPace,
   ) {
     this.#iterator = iterator;
     this.#signal = signal;
     this.#take = take;
+    this.#breather = breather;
+    this.#wait = wait;
   }
 
   read(): Promise<StreamEnd> {
@@ -91,6 +106,7 @@ class StreamReader {
 
   readonly #onNext = (result: unknown): void => {
     if (!this.#reading) return;
+    this.#wait?.pause();
     let done: unknown;
     let value: unknown;
     try {
@@ -101,7 +117,7 @@ class StreamReader {
       return;
     }
     if (done === true) this.#finish({ kind: 'ended' });
-    else if (this.#taken(value)) this.#pull();
+    else if (this.#taken(value)) this.#pullWhenRested();
   };
 
   /** Whether to read on. */
@@ -121,7 +137,19 @@ class StreamReader {
     return false;
   }
 
+  /** A stream that never waits would starve everything else in the process (X18). */
+  #pullWhenRested(): void {
+    if (this.#breather?.isDue() !== true) {
+      this.#pull();
+      return;
+    }
+    void this.#breather.rest().then(() => {
+      if (this.#reading) this.#pull();
+    });
+  }
+
   #pull(): void {
+    this.#wait?.begin();
     try {
       const next: unknown = this.#iterator.next();
       const settled = next instanceof Promise ? next : Promise.resolve(next);

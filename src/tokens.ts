@@ -1,4 +1,4 @@
-import { serdeJsonString, type Content, type Message } from '@celestea/core';
+import { serdeJsonString, utf8Length, type Content, type Message } from '@celestea/core';
 
 /** Prices one message in tokens. */
 export type MessageEstimator = (message: Message) => number;
@@ -11,20 +11,6 @@ export const IMAGE_PIXEL_DIVISOR = 750;
 const MESSAGE_TOKENS = 4;
 const CALL_TOKENS = 10;
 const BYTES_PER_TOKEN = 4;
-
-/** Bytes of a text in UTF-8; a lone surrogate counts as the three of its replacement. */
-export function utf8Length(text: string): number {
-  let bytes = text.length;
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    if (unit < 0x80) continue;
-    bytes += unit < 0x800 ? 1 : 2;
-    const isPair =
-      unit >= 0xd800 && unit < 0xdc00 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00;
-    if (isPair) index += 1; // two units, four bytes
-  }
-  return bytes;
-}
 
 /**
  * Tokens of a text: a quarter of its UTF-8 bytes, rounded up. An estimate that decides when
@@ -46,15 +32,21 @@ function estimateBlockTokens(block: Content): number {
     case 'text':
       return estimateTokens(block.content);
     case 'tool_call': {
-      const { name, args } = block.content;
-      return CALL_TOKENS + estimateTokens(name) + estimateTokens(serdeJsonString(args));
+      const { name, args, meta } = block.content;
+      return CALL_TOKENS + estimateTokens(name) + jsonTokens(args) + metaTokens(meta);
     }
     case 'image':
       return estimateImageTokens(block.content.width, block.content.height);
+    case 'thinking':
+      return estimateTokens(block.content.text) + metaTokens(block.content.meta);
     default:
       return block satisfies never;
   }
 }
+
+const jsonTokens = (value: unknown): number => estimateTokens(serdeJsonString(value));
+
+const metaTokens = (meta: unknown): number => (meta === undefined ? 0 : jsonTokens(meta));
 
 /** Tokens of a message: its blocks, the id it answers, and a little for the message itself. */
 export function estimateMessageTokens(message: Message): number {

@@ -1,15 +1,40 @@
-import { describeValue, type ToolCall, type ToolDecision, type ToolOutput } from '@celestea/core';
+import {
+  describeValue,
+  isRecord,
+  type ToolCall,
+  type ToolDecision,
+  type ToolOutput,
+} from '@celestea/core';
 
 import { CANCELLED_BEFORE_EXECUTION, errorMessage } from './cancel.ts';
+import type { DiagnosticKind } from './diagnostics.ts';
 
 /** The output of a call that gave none, for the reason given. */
 export function failedOutput(call: ToolCall, error: string): ToolOutput {
   return { call_id: call.id, value: null, render: null, error, decision: null };
 }
 
-/** The output of a call that was cancelled before it gave one (L4.5). */
-export function cancelledOutput(call: ToolCall): ToolOutput {
-  return failedOutput(call, CANCELLED_BEFORE_EXECUTION);
+/** The output of a call that was cancelled before it gave one (L4.5), or was running by then (X17). */
+export function cancelledOutput(call: ToolCall, started: boolean): ToolOutput {
+  const output = failedOutput(call, CANCELLED_BEFORE_EXECUTION);
+  return started ? { ...output, abandoned: true } : output;
+}
+
+/** The output of a call whose arguments may have been cut off (X8). */
+export function cutOffOutput(call: ToolCall): ToolOutput {
+  return failedOutput(
+    call,
+    'not run: the reply reached its length limit, so the arguments may be incomplete. ' +
+      'Send the call again, with shorter arguments.',
+  );
+}
+
+/** The output of a call that took too long (X13). */
+export function timedOutOutput(call: ToolCall, limitMs: number): ToolOutput {
+  return failedOutput(
+    call,
+    `timed out: the tool gave no result within ${String(limitMs)} ms; its outcome is not known`,
+  );
 }
 
 /** The output of a call whose registry threw or rejected (L4.6). */
@@ -23,21 +48,29 @@ const NO_REASON = 'the tool failed without saying why';
  * What a registry gave back, made fit for the log: filed under the id that was asked for,
  * every field of its type, and a failure always with a text (L4.6).
  */
-export function filedOutput(call: ToolCall, returned: unknown): ToolOutput {
-  if (typeof returned !== 'object' || returned === null || Array.isArray(returned)) {
-    return failedOutput(
-      call,
-      `the tool registry returned ${describeValue(returned)} instead of a result`,
-    );
+export function filedOutput(
+  call: ToolCall,
+  returned: unknown,
+  diagnose: (kind: DiagnosticKind, message: string) => void,
+): ToolOutput {
+  if (!isRecord(returned)) {
+    const message = `the tool registry returned ${describeValue(returned)} instead of a result`;
+    diagnose('malformed_output', `${call.name}: ${message}`);
+    return failedOutput(call, message);
   }
   try {
-    const output = returned as Partial<Record<keyof ToolOutput, unknown>>;
+    const output: Partial<Record<keyof ToolOutput, unknown>> = returned;
+    if (output.call_id !== call.id) {
+      const came = describeValue(output.call_id);
+      diagnose('foreign_call_id', `${call.name} answered ${came} where ${call.id} was asked`);
+    }
     return {
       call_id: call.id,
       value: output.value ?? null,
       render: typeof output.render === 'string' ? output.render : null,
       error: errorText(output.error),
       decision: isDecision(output.decision) ? output.decision : null,
+      ...(isRecord(output.surface) ? { surface: output.surface } : {}),
     };
   } catch (error) {
     return thrownOutput(call, error); // a getter of the output that throws

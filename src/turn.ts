@@ -1,18 +1,27 @@
-import type { AgentConfig, LoopEvent, SessionEvent } from '@celestea/core';
+import {
+  usageAdd,
+  zeroUsage,
+  type AgentConfig,
+  type LoopEvent,
+  type Message,
+  type SessionEvent,
+  type Usage,
+} from '@celestea/core';
 
+import { Breather } from './breather.ts';
+import { CallIds } from './call-ids.ts';
 import { ignore } from './cancel.ts';
-import type { EventSink } from './events.ts';
+import type { DiagnosticKind } from './diagnostics.ts';
+import type { ResolvedOptions } from './options.ts';
 import type { Seams } from './seams.ts';
-import type { UsageTracker } from './usage.ts';
 
 /** What a turn is made of. */
 export interface TurnParts {
   readonly id: string;
   readonly config: AgentConfig;
   readonly seams: Seams;
+  readonly options: ResolvedOptions;
   readonly signal: AbortSignal;
-  readonly sink: EventSink | undefined;
-  readonly usage: UsageTracker | undefined;
 }
 
 /** One running turn: what its steps share, and the only way they write and tell. */
@@ -20,23 +29,43 @@ export class Turn {
   readonly id: string;
   readonly config: AgentConfig;
   readonly seams: Seams;
-  /** The turn's own: aborts when the turn is cancelled, and never after it ended well. */
+  readonly options: ResolvedOptions;
+  /** The turn's own: aborts when the turn is cancelled, and never after it ended well (X2). */
   readonly signal: AbortSignal;
-  readonly usage: UsageTracker | undefined;
-  readonly #sink: EventSink | undefined;
+  readonly breather: Breather = new Breather();
+  #used = zeroUsage();
+  #callIds: CallIds | null = null;
 
   constructor(parts: TurnParts) {
     this.id = parts.id;
     this.config = parts.config;
     this.seams = parts.seams;
+    this.options = parts.options;
     this.signal = parts.signal;
-    this.usage = parts.usage;
-    this.#sink = parts.sink;
   }
 
   /** Read anew each time: a tool, a sink or a model may cancel the turn from inside. */
   get cancelled(): boolean {
     return this.signal.aborted;
+  }
+
+  /** What this turn's responses cost so far. */
+  get used(): Usage {
+    return { ...this.#used };
+  }
+
+  addUsage(usage: Usage): void {
+    this.#used = usageAdd(this.#used, usage);
+    const record = (counters: Usage): unknown => this.options.usage?.record(counters);
+    callHook(record, usage, (error) => {
+      this.diagnose('usage_failed', 'the usage tracker threw', error);
+    });
+  }
+
+  /** Keeps the calls of this log apart; the first request's history says which ids are taken. */
+  callIds(history: readonly Message[]): CallIds {
+    this.#callIds ??= new CallIds(this.id, history);
+    return this.#callIds;
   }
 
   /** Throws what the log throws: a broken seam. */
@@ -50,13 +79,42 @@ export class Turn {
     this.emit(event);
   }
 
-  /** Tells the sink. A sink that throws or rejects does not disturb the turn. */
+  /** Waits until every row is durable; a cancel does not skip it. Throws what the log throws (X4). */
+  async flush(): Promise<void> {
+    await this.seams.log.flush?.();
+  }
+
+  /** Tells the sinks. One that throws or rejects does not disturb the turn (X15). */
   emit(event: LoopEvent): void {
-    try {
-      const returned: unknown = this.#sink?.(event);
-      if (returned !== undefined) void Promise.resolve(returned).catch(ignore);
-    } catch {
-      // the log is complete; who watches it has no say in the turn
-    }
+    for (const sink of this.options.sinks) callHook(sink, event, this.#onSinkFault);
+  }
+
+  /** Reports a fault that the turn goes on from; whoever listens cannot disturb it (X15). */
+  diagnose(kind: DiagnosticKind, message: string, error?: unknown): void {
+    const { onDiagnostic } = this.options;
+    if (onDiagnostic === undefined) return;
+    const diagnostic = error === undefined ? { kind, message } : { kind, message, error };
+    callHook(onDiagnostic, diagnostic, ignore); // a fault of the listener has nowhere to go
+  }
+
+  readonly #onSinkFault = (error: unknown, { kind }: LoopEvent): void => {
+    this.diagnose('sink_failed', `the sink failed on ${kind}`, error);
+  };
+}
+
+/** Calls a caller's hook; what it throws, or rejects with where it is async, goes to `onFault`. */
+function callHook<T>(
+  hook: (value: T) => unknown,
+  value: T,
+  onFault: (error: unknown, value: T) => void,
+): void {
+  try {
+    const returned = hook(value);
+    if (!(returned instanceof Promise)) return;
+    returned.catch((error: unknown) => {
+      onFault(error, value);
+    });
+  } catch (error) {
+    onFault(error, value);
   }
 }

@@ -296,7 +296,11 @@ function slowTokens({ content, tool_call_id }: Message): number {
     if (block.type === 'text') sum += tokens(block.content);
     else if (block.type === 'tool_call') {
       sum += 10 + tokens(block.content.name) + tokens(JSON.stringify(block.content.args));
-    } else sum += 85 + Math.ceil((block.content.width * block.content.height) / 750);
+    } else if (block.type === 'image') {
+      sum += 85 + Math.ceil((block.content.width * block.content.height) / 750);
+    } else {
+      sum += tokens(block.content.text) + tokens(JSON.stringify(block.content.meta));
+    }
   }
   return sum;
 }

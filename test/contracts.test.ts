@@ -1,11 +1,14 @@
 import {
   defaultAgentConfig,
+  FINISH_REASONS,
   parseSessionEvent,
   serializeSessionEvent,
   type AgentConfig,
+  type FinishReason,
   type LoopEvent,
   type SessionEvent,
   type SseEventName,
+  type StreamEvent,
   type ToolInput,
   type ToolOutput,
 } from '@celestea/core';
@@ -16,6 +19,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import rowSchema from '../contracts/session-event.schema.json' with { type: 'json' };
 import sse from '../contracts/sse-events.json' with { type: 'json' };
 import { createAgentLoop } from '../src/plugin.ts';
+import { RETENTION_SERVICE, toolResultRetention } from '../src/retention.ts';
 import { loopEventToSse } from '../src/sse.ts';
 import {
   callTools,
@@ -32,6 +36,7 @@ import {
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
 const isRow = ajv.compile(rowSchema);
+const isOmitted = ajv.compile({ $ref: `${rowSchema.$id}#/$defs/omitted_surface` });
 const isEnvelope = ajv.compile(sse.envelope);
 const payloads = new Map<string, ValidateFunction>(
   Object.entries(sse.events).map(([name, { payload }]) => [name, ajv.compile(payload)]),
@@ -54,11 +59,25 @@ interface RealTurn {
   events: LoopEvent[];
 }
 
-const calls = ['works', 'fails', 'nobody', 'denied'].map((name, index) => ({
+const calls = ['works', 'fails', 'nobody', 'denied', 'talks'].map((name, index) => ({
   id: `c${String(index)}`,
   name,
   args: { depth: [1, null, { name }] },
+  ...(index % 2 === 0 ? {} : { meta: { signature: [name] } }),
 }));
+
+/** Long texts are put away, and two bytes of either end are shown (X12). */
+const retention = toolResultRetention(
+  (text, { callId }) =>
+    Promise.resolve({ locator: callId, bytes: text.length, retrievalHint: 'Ask.' }),
+  { singleResultBytes: 8, previewHeadBytes: 2, previewTailBytes: 2 },
+);
+
+const signedThought: StreamEvent = { kind: 'thinking', text: 'hm', meta: { signature: 's' } };
+
+/** The event with the reason why the model stopped. */
+const because = (finish: FinishReason, event: StreamEvent): StreamEvent =>
+  event.kind === 'done' ? { ...event, finish } : event;
 
 /** Works, fails, or says of `denied` what a guard said. */
 class Guarded extends FakeToolRegistry {
@@ -86,6 +105,7 @@ async function realTurns(): Promise<RealTurn> {
   const tools = new Guarded({
     works: () => ({ found: [1, 2] }),
     fails: () => Promise.reject(new Error('no file')),
+    talks: () => 'a long text \u{1f600}',
     stop: () => {
       cancel.abort();
     },
@@ -96,11 +116,12 @@ async function realTurns(): Promise<RealTurn> {
   ) => {
     const bindings = { sink, signal: cancel.signal };
     const loop = createAgentLoop(defaultAgentConfig(config), bindings);
-    await loop.runTurn(testContext({ llm, log, tools }), 'Go\u2028on.', [picture]);
+    const ctx = testContext({ llm, log, tools }).provide(RETENTION_SERVICE, retention);
+    await loop.runTurn(ctx, 'Go\u2028on.', [picture]);
   };
   const steps = [
-    [think('hm'), done('See:', ...calls)],
-    [think('so'), ...say('Done.')],
+    [think('hm'), signedThought, because('tool_calls', done('See:', ...calls))],
+    [think('so'), ...say('Done.').map((event) => because('stop', event))],
   ];
   await run(new ScriptedLlm(steps));
   await run(new ScriptedLlm([callTools(...calls)]), { max_steps: 1 });
@@ -108,21 +129,23 @@ async function realTurns(): Promise<RealTurn> {
   const torn = { kind: 'failed', kindOf: 'stream', message: 'torn' } as const;
   await run(new ScriptedLlm([[think('hm'), torn]]));
   await run(new ScriptedLlm([[{ kind: 'text', text: 'Half an' }, { kind: 'interrupted' }]]));
-  await run(new ScriptedLlm([callTools({ id: 'd0', name: 'stop', args: null })]));
+  const cut = ['stop', 'works'].map((name, index) => ({ id: `d${String(index)}`, name, args: 0 }));
+  await run(new ScriptedLlm([callTools(...cut)]));
   return { rows: log.rows, events };
 }
 
 describe('sse-events.json', () => {
   const fromLoop = ['text', 'thinking', 'tool', 'tool_result', 'turn_end', 'done'];
 
-  test('C5.7 names the nine events, and no other', () => {
+  test('C5.7 X8 names the nine events, and the reasons why a model stopped', () => {
     expect(Object.keys(sse.events)).toEqual([...fromLoop, 'status', 'compact', 'question']);
     expectTypeOf<keyof typeof sse.events>().toEqualTypeOf<SseEventName>();
     expect(sse.version).toBe(1);
     expect(sse.dialect).toBe(rowSchema.$schema);
+    expect(sse.events.done.payload.properties.finish.enum).toEqual(FINISH_REASONS);
   });
 
-  test('L7.4 the frames of real turns fit, and every event of a loop is among them', async () => {
+  test('L7.4 X8 X17 the frames of real turns fit, every event of a loop among them', async () => {
     const { events } = await realTurns();
     const seen = new Set<string>();
     for (const [seq, event] of events.entries()) {
@@ -133,6 +156,10 @@ describe('sse-events.json', () => {
       expect(faults(isEnvelope, overTheWire(envelope))).toEqual([]);
     }
     expect([...seen].sort()).toEqual(fromLoop.toSorted());
+    const payloadsWith = (name: string) =>
+      events.map((event) => loopEventToSse(event).payload).filter((part) => name in part);
+    expect(payloadsWith('finish').map(({ finish }) => finish)).toEqual(['tool_calls', 'stop']);
+    expect(payloadsWith('abandoned')).toMatchObject([{ id: 'd0', ok: false, abandoned: true }]);
     const outcomes = events.filter(({ kind }) => kind === 'turn_end').map(loopEventToSse);
     expect(outcomes.map(({ payload }) => [payload['outcome'], payload['error']])).toEqual([
       ['completed', null],
@@ -157,6 +184,9 @@ describe('sse-events.json', () => {
     ['tool_result', { ...result, error: 'no' }, false],
     ['tool_result', { ...result, decision: { kind: 'allow' } }, false],
     ['tool_result', { ...result, render: 1 }, false],
+    ['tool_result', { ...result, ok: false, error: 'cancelled', abandoned: true }, true],
+    ['tool_result', { ...result, abandoned: false }, false],
+    ['tool_result', { ...result, abandoned: 'yes' }, false],
     ['turn_end', { outcome: 'completed', error: null }, true],
     ['turn_end', { outcome: 'error', error: 'stream: torn' }, true],
     ['turn_end', { outcome: 'error', error: null }, false],
@@ -166,6 +196,8 @@ describe('sse-events.json', () => {
     ['done', { text: '', tool_calls: [{ id: 'a', name: 'b', args: [] }], finish: 'stop' }, true],
     ['done', { text: '', tool_calls: [{ id: 'a', args: [] }] }, false],
     ['done', { text: '' }, false],
+    ['done', { text: '', tool_calls: [], finish: 'stopped' }, false],
+    ['done', { text: '', tool_calls: [], finish: null }, false],
     ['status', { phase: 'compacting', percent: 4 }, true],
     ['status', { phase: 4 }, false],
     ['status', {}, false],
@@ -203,16 +235,30 @@ describe('session-event.schema.json', () => {
     return parsed.ok;
   }
 
-  test('C4.4 the rows of real turns fit, every type among them', async () => {
+  test('C4.4 X9 X10 X17 the rows of real turns fit, every type among them', async () => {
     const { rows } = await realTurns();
     for (const row of rows) {
       const line = serializeSessionEvent(row);
       expect(faults(isRow, JSON.parse(line)), line).toEqual([]);
       expect(parseSessionEvent(line)).toEqual({ ok: true, event: row });
     }
+    const fields = rows.flatMap((row) => Object.keys(row).map((name) => `${row.type} ${name}`));
+    const added = ['assistant_message calls_follow', 'thinking_delta meta', 'tool_call meta'];
+    expect(fields).toEqual(expect.arrayContaining([...added, 'tool_result abandoned']));
     const types = Object.keys(rowSchema.$defs).slice(0, 7);
     expect([...new Set(rows.map(({ type }) => type))].sort()).toEqual(types.sort());
     expectTypeOf<SessionEvent['type']>().toExtend<keyof typeof rowSchema.$defs>();
+  });
+
+  test('X12 the surface of a real long result is the one that is described', async () => {
+    const { rows } = await realTurns();
+    const surfaces = rows.flatMap((row) => ('surface' in row ? [row.surface] : []));
+    expect(surfaces.length).toBeGreaterThan(0);
+    for (const surface of surfaces) expect(faults(isOmitted, surface)).toEqual([]);
+    const [surface] = surfaces;
+    for (const name of rowSchema.$defs.omitted_surface.required) {
+      expect(faults(isOmitted, { ...surface, [name]: null }), name).not.toEqual([]);
+    }
   });
 
   const call = { type: 'tool_call', id: 'a', name: 'x', args: {} } as const;
@@ -231,11 +277,17 @@ describe('session-event.schema.json', () => {
     { ...call, parent_id: 'p' },
     { ...answer, value: NaN, error: '' },
     { ...answer, value: [1], error: 'no', parent_id: 'p', surface: { kind: 'omitted' } },
-  ])('C4.1 C4.4 the row %j is written as the schema says', (row) => {
+    { type: 'assistant_message', text: 'See:', calls_follow: true },
+    { type: 'thinking_delta', text: '', meta: [null] },
+    { ...call, parent_id: 'p', meta: '' },
+    { ...answer, error: 'cancelled', abandoned: true },
+    { ...answer, surface: { kind: 'truncation', note: 'cut' }, abandoned: true },
+  ])('C4.1 C4.4 X9 X10 X17 the row %j is written as the schema says', (row) => {
     expect(faults(isRow, JSON.parse(serializeSessionEvent(row)))).toEqual([]);
   });
 
   const user = { type: 'user_message', text: 'a' };
+  const said = { type: 'assistant_message', text: 'a' };
   const end = { type: 'turn_end', id: 't' };
   test.each<[unknown]>([
     [{ ...user, calls_follow: true, v: { of: 2 } }],
@@ -244,7 +296,12 @@ describe('session-event.schema.json', () => {
     [{ ...end, outcome: null }],
     [{ ...end, outcome: { error: { kind: 'stream', message: 'torn', more: 1 }, more: 1 } }],
     [{ ...call, args: null, parent_id: null, meta: {} }],
-    [{ ...answer, parent_id: null, surface: null, abandoned: true }],
+    [{ ...answer, parent_id: null, surface: null, abandoned: null }],
+    [{ ...answer, surface: { kind: 'omitted', head_bytes: 'x' }, abandoned: false }],
+    [{ ...answer, meta: 5, calls_follow: 'x' }],
+    [{ ...said, calls_follow: null }],
+    [{ ...said, calls_follow: false, abandoned: 'x' }],
+    [{ type: 'thinking_delta', text: 'a', meta: null }],
   ])('C4.4 an unknown field and a null optional are taken: %j', (row) => {
     expect(taken(row)).toBe(true);
   });
@@ -291,6 +348,12 @@ describe('session-event.schema.json', () => {
     [{ ...answer, parent_id: {} }],
     [{ ...answer, surface: 'cut' }],
     [{ ...answer, surface: [] }],
+    [{ ...answer, abandoned: 'yes' }],
+    [{ ...answer, abandoned: 1 }],
+    [{ ...said, calls_follow: 'true' }],
+    [{ ...said, calls_follow: [true] }],
+    [{ type: 'assistant_message', calls_follow: true }],
+    [{ type: 'thinking_delta', meta: { signature: 's' } }],
   ])('C4.1 C4.4 a wrong row is refused: %j', (row) => {
     expect(taken(row)).toBe(false);
   });
@@ -310,15 +373,16 @@ describe('session-event.schema.json', () => {
     { requiredKeys: ['attachment_id', 'media_type'] },
   );
   const field = fc.oneof(
-    fc.constantFrom(null, '', 'a', 4, [], {}),
+    fc.constantFrom(null, '', 'a', 4, [], {}, true, false),
     outcome,
     fc.array(ref, { maxLength: 2 }),
   );
   const names = ['id', 'name', 'args', 'text', 'value', 'error', 'outcome', 'parent_id'];
+  const optional = ['surface', 'attachments', 'calls_follow', 'meta', 'abandoned'];
   const anyRow = fc.record(
     {
       type: fc.constantFrom(...Object.keys(rowSchema.$defs)),
-      ...Object.fromEntries([...names, 'surface', 'attachments'].map((name) => [name, field])),
+      ...Object.fromEntries([...names, ...optional].map((name) => [name, field])),
     },
     { requiredKeys: ['type'] },
   );

@@ -152,7 +152,7 @@ async function traceOf(llm: ScriptedLlm, tools: FakeToolRegistry): Promise<strin
   return trace;
 }
 
-test('L7.2 every row is written before its event, in one order', async () => {
+test('L7.2 X9 every row is written before its event, in one order', async () => {
   const calls = [
     { id: 'a', name: 'slow', args: {} },
     { id: 'b', name: 'quick', args: {} },
@@ -168,6 +168,7 @@ test('L7.2 every row is written before its event, in one order', async () => {
     'event thinking',
     'row thinking_delta',
     'event text',
+    'row assistant_message',
     'event done',
     'row tool_call a',
     'event tool_call a',

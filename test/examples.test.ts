@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..');
 const promised: Record<string, RegExp> = {
   'run-turn.ts': /^completed\n\{"type":"turn_start".*"value":5.*Two and three are five\./s,
   'mount-plugin.ts': /own-model\.ts/,
-  'own-model.ts': /^completed\n.*'HELLO ', 'THERE', '<done>', '<turn_end>'/s,
+  'own-model.ts': /^HELLO \nTHERE\n<done>\n<turn_end>\ncompleted\n$/,
 };
 
 test('every example is tried', () => {

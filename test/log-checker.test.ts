@@ -11,6 +11,7 @@ const finish = (outcome: TurnOutcome, id = 'turn-0'): SessionEvent => ({
 });
 const user: SessionEvent = { type: 'user_message', text: 'go' };
 const reply: SessionEvent = { type: 'assistant_message', text: 'hi' };
+const words: SessionEvent = { type: 'assistant_message', text: 'Let me see.', calls_follow: true };
 const thought: SessionEvent = { type: 'thinking_delta', text: 'hm' };
 const asks = (id: string, more: object = {}): SessionEvent => ({
   type: 'tool_call',
@@ -122,6 +123,53 @@ const broken: { rule: string; index: number; what: string; rows: SessionEvent[] 
     what: 'two results for a call',
     rows: [begin(), asks('a'), answers('a'), answers('a'), finish('cancelled')],
   },
+  ...[user, thought, reply, finish('completed'), finish('cancelled')].map((row) => ({
+    rule: 'X9',
+    index: 2,
+    what: `words with calls to follow, and then ${row.type}`,
+    rows: [begin(), words, row, asks('a'), answers('a'), finish('cancelled')],
+  })),
+  {
+    rule: 'X9',
+    index: 2,
+    what: 'a call after words without calls_follow',
+    rows: [begin(), reply, asks('a'), answers('a'), finish('cancelled')],
+  },
+  {
+    rule: 'X9',
+    index: 3,
+    what: 'a call after a reply and some thinking',
+    rows: [begin(), reply, thought, asks('a'), answers('a'), finish('cancelled')],
+  },
+  {
+    rule: 'X9',
+    index: 2,
+    what: 'a second reply in a step',
+    rows: [begin(), reply, reply, finish('completed')],
+  },
+  {
+    rule: 'L4.2',
+    index: 4,
+    what: 'completed with no reply in its own turn',
+    rows: [begin(), reply, finish('completed'), begin('turn-1'), finish('completed', 'turn-1')],
+  },
+  ...[{ value: 1 }, { value: 1, error: 'x' }, { value: 0, error: 'x' }].map((more) => ({
+    rule: 'X17',
+    index: 2,
+    what: `abandoned with ${JSON.stringify(more)}`,
+    rows: [begin(), asks('a'), answers('a', { abandoned: true, ...more }), finish('cancelled')],
+  })),
+  ...[null, ''].map((error) => ({
+    rule: 'X17',
+    index: 2,
+    what: `abandoned with the error ${JSON.stringify(error)}`,
+    rows: [
+      begin(),
+      asks('a'),
+      answers('a', { abandoned: true, value: null, error }),
+      finish('cancelled'),
+    ],
+  })),
 ];
 
 const step = [asks('a'), asks('b'), answers('a'), answers('b')];
@@ -136,6 +184,50 @@ const valid: { what: string; rows: SessionEvent[] }[] = [
   {
     what: 'two turns, the first without a reply',
     rows: [begin(), ...step, finish('step_limit'), begin('turn-1'), finish('cancelled', 'turn-1')],
+  },
+  {
+    what: 'words before calls, in every step',
+    rows: [begin(), user, thought, words, ...step, words, ...step, reply, finish('completed')],
+  },
+  {
+    what: 'audit rows between words and their calls',
+    rows: [
+      begin(),
+      words,
+      asks('x', { parent_id: 'p' }),
+      answers('x', { parent_id: 'p', abandoned: true, value: 1 }),
+      asks('a'),
+      answers('a'),
+      finish('step_limit'),
+    ],
+  },
+  {
+    what: 'words whose calls a broken log refused',
+    rows: [begin(), words, finish({ error: { kind: 'generate', message: 'disk full' } })],
+  },
+  {
+    what: 'a reply, a message that came in, and more steps',
+    rows: [begin(), user, reply, user, user, ...step, words, ...step, reply, finish('completed')],
+  },
+  {
+    what: 'a call that was abandoned beside one that never ran',
+    rows: [
+      begin(),
+      asks('a'),
+      asks('b'),
+      answers('a', { value: null, error: 'cancelled', abandoned: true }),
+      answers('b', { value: null, error: 'cancelled' }),
+      finish('cancelled'),
+    ],
+  },
+  {
+    what: 'reasoning without words that its provider signed',
+    rows: [
+      begin(),
+      { type: 'thinking_delta', text: '', meta: { redacted: 'b64' } },
+      reply,
+      finish('completed'),
+    ],
   },
   {
     what: 'audit rows anywhere',
@@ -169,6 +261,19 @@ describe('the log checker', () => {
   test.each(valid)('X16 assertLogValid takes $what', ({ rows }) => {
     assertLogValid(rows);
     assertLogValid(rows, { openTurn: true });
+  });
+
+  test('X16 X9 with openTurn the calls may still be due', () => {
+    assertLogValid([begin(), words], { openTurn: true });
+    expect(() => {
+      assertLogValid([begin(), words]);
+    }).toThrow('L2.4, row 2');
+  });
+
+  test.each([[undefined], [null], ['rows'], [{}]])('X16 %j is no log', (rows) => {
+    expect(() => {
+      assertLogValid(rows as unknown as SessionEvent[]);
+    }).toThrow(/^rows: expected an array of session rows, got /);
   });
 
   test('X16 with openTurn the last turn may still run, and only that', () => {

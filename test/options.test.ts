@@ -2,7 +2,7 @@ import { defaultAgentConfig } from '@celestea/core';
 import { describe, expect, test } from 'vitest';
 
 import { DefaultAgentLoop } from '../src/loop.ts';
-import { checkBindings } from '../src/options.ts';
+import { checkBindings, type AgentLoopBindings, type TurnOptions } from '../src/options.ts';
 import { agentLoopPlugin, createAgentLoop } from '../src/plugin.ts';
 import { collectingSink, say, ScriptedLlm, testContext } from '../src/testing/index.ts';
 import { createUsageTracker } from '../src/usage.ts';
@@ -34,6 +34,20 @@ const WRONG: [bindings: unknown, message: string][] = [
   [{ usage: Symbol('usage') }, 'usage: expected a UsageTracker, got a symbol'],
   [{ usage: 12n }, 'usage: expected a UsageTracker, got a bigint'],
   [{ usage: () => undefined }, 'usage: expected a UsageTracker, got a function'],
+  [{ injections: [] }, 'injections: expected an InjectionSource, got an array'],
+  [{ injections: { pending: () => 0 } }, 'injections: expected an InjectionSource, got an object'],
+  [{ contextPolicy: {} }, 'contextPolicy: expected a function, got an object'],
+  [{ prepareStep: 'each' }, 'prepareStep: expected a function, got "each"'],
+  [{ onDiagnostic: true }, 'onDiagnostic: expected a function, got true'],
+  [{ timeouts: 500 }, 'timeouts: expected an object, got 500'],
+  [{ timeouts: null }, 'timeouts: expected an object, got null'],
+  [{ timeouts: { toolMs: NaN } }, 'timeouts.toolMs: expected milliseconds, 0 or more, got NaN'],
+  [{ timeouts: { toolMs: -1 } }, 'timeouts.toolMs: expected milliseconds, 0 or more, got -1'],
+  [{ timeouts: { toolMs: '9' } }, 'timeouts.toolMs: expected milliseconds, 0 or more, got "9"'],
+  [
+    { timeouts: { streamIdleMs: null } },
+    'timeouts.streamIdleMs: expected milliseconds, 0 or more, got null',
+  ],
 ];
 
 const config = defaultAgentConfig();
@@ -48,7 +62,7 @@ const entries: [string, (bindings: unknown) => void][] = [
   ['the check', (bindings) => void Reflect.apply(checkBindings, null, [bindings])],
 ];
 
-describe.each(entries)('a wrong binding is a TypeError of %s', (_, enter) => {
+describe.each(entries)('X1 a wrong binding is a TypeError of %s', (_, enter) => {
   test.each(titled)('$message', ({ bindings, message }) => {
     expect(() => {
       enter(bindings);
@@ -78,6 +92,12 @@ test('bindings that fit are taken, an absent one as undefined or left out', () =
     expect(Reflect.apply(checkBindings, null, [bindings])).toBe(bindings);
   }
   expect(Reflect.construct(DefaultAgentLoop, [config])).toBeInstanceOf(DefaultAgentLoop);
+});
+
+test('X1 a turn knows the bindings and attachments, and nothing else', () => {
+  const own: Exclude<keyof TurnOptions, keyof AgentLoopBindings>[] = ['attachments'];
+  const missing: Exclude<keyof AgentLoopBindings, keyof TurnOptions>[] = [];
+  expect([...own, ...missing]).toEqual(['attachments']);
 });
 
 test('bindings are read once: a change afterwards changes no turn', async () => {

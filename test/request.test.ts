@@ -17,7 +17,9 @@ import {
 } from '@celestea/core';
 import { expect, test } from 'vitest';
 
+import { trimContext } from '../src/context-trim.ts';
 import { DefaultAgentLoop } from '../src/loop.ts';
+import type { ContextPolicy } from '../src/options.ts';
 import { withMessageEstimator } from '../src/tokens.ts';
 import {
   callTools,
@@ -146,29 +148,70 @@ const shown = (message: ModelRequest['messages'][number]): string => {
 
 const all = ['one.', 'one!', 'two.', 'two!', 'new?'];
 
-test.each<[string, Partial<AgentConfig>, string[]]>([
-  ['as much as the window', { context_window_tokens: 28 }, all],
-  ['one over', { context_window_tokens: 27 }, ['[4~20]', 'new?']],
-  ['half a window', { context_window_tokens: 56, context_trim_threshold: 0.5 }, all],
+/** What a turn sent of the two exchanges and `new?`, and how it ended. */
+async function trimmedTurn(overrides: Partial<AgentConfig>, contextPolicy?: ContextPolicy) {
+  const llm = new ScriptedLlm([say('Hi.')]);
+  const log = new FakeSessionLog({ rows: older });
+  const trimming = { context_trim_threshold: 1, context_keep_recent: 1, ...overrides };
+  const loop = new DefaultAgentLoop(config(trimming), { contextPolicy });
+  const outcome = await loop.runTurnOutcome(testContext({ llm, log }), 'new?');
+  expect(log.rows.slice(0, 4)).toEqual(older);
+  return { outcome, sent: llm.requests.map(({ messages }) => messages.map(shown)) };
+}
+
+/** The plain behaviour, one line away (X7). */
+const plainTrim: ContextPolicy = ({ messages, systemTokens, config: of }) =>
+  trimContext(
+    messages,
+    systemTokens,
+    of.context_window_tokens,
+    of.context_trim_threshold,
+    of.context_keep_recent,
+  );
+
+const cases: [string, Partial<AgentConfig>, string[], string | null][] = [
+  ['as much as the window', { context_window_tokens: 28 }, all, null],
+  [
+    'one over',
+    { context_window_tokens: 27 },
+    ['[4~20]', 'new?'],
+    'the request needs 50 tokens and the budget is 27',
+  ],
+  ['half a window', { context_window_tokens: 56, context_trim_threshold: 0.5 }, all, null],
   [
     'three to keep',
     { context_window_tokens: 27, context_keep_recent: 3 },
     ['[2~10]', 'two.', 'two!', 'new?'],
+    'the request needs 50 tokens and the budget is 27',
   ],
-  ['no trimming', { context_window_tokens: 0 }, all],
+  ['no trimming', { context_window_tokens: 0 }, all, null],
   [
     'a longer prompt',
     { context_window_tokens: 28, system_prompt: 'Be very brief.' },
     ['[4~20]', 'new?'],
+    'the request needs 51 tokens and the budget is 28',
   ],
-])('L5.1 L5.3 a turn sends the trimmed history: %s', async (_, overrides, expected) => {
-  const llm = new ScriptedLlm([say('Hi.')]);
-  const log = new FakeSessionLog({ rows: older });
-  const trimming = { context_trim_threshold: 1, context_keep_recent: 1, ...overrides };
-  await new DefaultAgentLoop(config(trimming)).runTurn(testContext({ llm, log }), 'new?');
-  expect(llm.requests.map(({ messages }) => messages.map(shown))).toEqual([expected]);
-  expect(log.rows.slice(0, 4)).toEqual(older);
-});
+];
+
+test.each(cases)(
+  'L5.1 L5.3 X7 with trimContext as its policy a turn sends the trimmed history: %s',
+  async (_, overrides, expected) => {
+    const turn = await trimmedTurn(overrides, plainTrim);
+    expect(turn).toEqual({ outcome: 'completed', sent: [expected] });
+  },
+);
+
+test.each(cases)(
+  'L5.1 L5.3 X7 by default a turn sends what fits or nothing: %s',
+  async (_, overrides, expected, numbers) => {
+    const left = 'context budget exceeded: with everything left out that can be, ';
+    expect(await trimmedTurn(overrides)).toEqual(
+      numbers === null
+        ? { outcome: 'completed', sent: [expected] }
+        : { outcome: { error: { kind: 'generate', message: left + numbers } }, sent: [] },
+    );
+  },
+);
 
 test('L5.1 the snapshot is the next request, and changes nothing', async () => {
   const llm = new ScriptedLlm([say('Hi.'), say('Bye.')]);

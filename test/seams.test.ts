@@ -321,6 +321,9 @@ describe('a registry that breaks', () => {
     await expect(loop.runTurn(ctx, 'go')).rejects.toThrow('disk full');
     expect(await loop.runTurnOutcome(ctx, 'again')).toBe('completed');
     assertLogValid(log.rows);
-    expect(log.rows.filter((row) => row.type === 'tool_result')).toHaveLength(2);
+    expect(log.rows.filter((row) => row.type === 'tool_result')).toEqual([
+      { type: 'tool_result', id: 'a', value: { of: 'a' }, error: null },
+      { type: 'tool_result', id: 'b', value: { of: 'b' }, error: null },
+    ]);
   });
 });

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { describe, expect, test } from 'vitest';
 
+import { createAgentLoop } from '@celestea/agent-loop';
 import {
   callTools,
   collectingSink,
@@ -14,10 +15,13 @@ import {
   RecordingLlm,
   say,
   ScriptedLlm,
+  steeringSource,
   testContext,
   think,
+  thinkSigned,
 } from '@celestea/agent-loop/testing';
 import {
+  defaultAgentConfig,
   LLM_SERVICE,
   SESSION_LOG_SERVICE,
   TOOL_REGISTRY_SERVICE,
@@ -27,6 +31,7 @@ import {
   type ModelRequest,
   type SessionEvent,
   type StreamEvent,
+  type Tool,
 } from '@celestea/core';
 
 const request = (model = 'm'): ModelRequest => ({
@@ -48,6 +53,7 @@ async function readAll(stream: LlmStream): Promise<StreamEvent[]> {
 describe('the models', () => {
   test('X16 short forms of events', () => {
     expect(think('hm')).toEqual({ kind: 'thinking', text: 'hm' });
+    expect(thinkSigned('', { s: 1 })).toEqual({ kind: 'thinking', text: '', meta: { s: 1 } });
     expect(say('hi')).toEqual([
       { kind: 'text', text: 'hi' },
       {
@@ -116,6 +122,21 @@ describe('the models', () => {
     const left = (await llm.generate(request()))[Symbol.asyncIterator]();
     await left.next();
     expect(llm.fates).toEqual(['ended', 'closed', 'threw', 'open']);
+    await left.return?.();
+    expect(llm.fates[3]).toBe('closed');
+  });
+
+  test('X16 ScriptedLlm tells of a stream that was closed before its first read', async () => {
+    const inner = new ScriptedLlm([say('one'), say('two'), say('three')]);
+    const llm = new RecordingLlm(inner);
+    await (await inner.generate(request()))[Symbol.asyncIterator]().return?.();
+    await inner.generate(request());
+    expect(inner.fates).toEqual(['closed', 'open']);
+    const recorded = (await llm.generate(request()))[Symbol.asyncIterator]();
+    await recorded.return?.();
+    expect(inner.fates).toEqual(['closed', 'open', 'closed']);
+    expect(await recorded.next()).toEqual({ done: true, value: undefined });
+    expect(llm.replies).toEqual([[]]);
   });
 
   test.each(['reject', 'throw'] as const)('X16 failingLlm can %s with anything', async (how) => {
@@ -273,6 +294,46 @@ describe('the registry', () => {
     const output = await tools.dispatch({ call_id: 'a', name: 'late', args: 7 });
     expect(output).toMatchObject({ value: 7, error: null });
   });
+
+  test('X16 a registered tool keeps its spec, and its executeWith says what it is', async () => {
+    const spec = { name: 'own', description: 'mine', parameters: { type: 'object', a: 1 } };
+    const surface = { kind: 'truncation', note: 'Cut.' };
+    const seen: unknown[] = [];
+    const tool: Tool = {
+      spec: () => spec,
+      execute: () => Promise.reject(new Error('not this one')),
+      executeWith: (...given) => {
+        seen.push(given);
+        return Promise.resolve({ value: undefined, render: 'for people', surface });
+      },
+    };
+    const tools = new FakeToolRegistry({ zeta: () => 1, alpha: () => 2 });
+    tools.register(tool);
+    expect(tools.get('own')).toBe(tool);
+    expect(tools.schemas().map(({ name }) => name)).toEqual(['alpha', 'own', 'zeta']);
+    expect(tools.schemas()[1]).toBe(spec);
+    const { signal } = new AbortController();
+    const input = { call_id: 'a', name: 'own', args: 7 };
+    expect(await tools.dispatch(input, { signal })).toStrictEqual({
+      call_id: 'a',
+      value: null,
+      render: 'for people',
+      error: null,
+      decision: null,
+      surface,
+    });
+    expect(seen).toEqual([[input, { signal }]]);
+  });
+
+  test('X16 a tool that throws at once is a failed call', async () => {
+    const bad = () => {
+      throw new Error('no disk');
+    };
+    const tools = new FakeToolRegistry({ bad });
+    const output = await tools.dispatch({ call_id: 'a', name: 'bad', args: null });
+    expect(output).toMatchObject({ value: null, error: 'no disk' });
+    await expect(tools.get('bad')?.execute(null)).rejects.toThrow('no disk');
+  });
 });
 
 describe('the scope and the sink', () => {
@@ -297,5 +358,35 @@ describe('the scope and the sink', () => {
       { kind: 'text', delta: 'a' },
       { kind: 'turn_end', outcome: 'completed' },
     ]);
+  });
+});
+
+describe('messages for a running turn', () => {
+  test('X16 steeringSource hands over what was pushed, once, oldest first', () => {
+    const steering = steeringSource('one');
+    steering.push('two', 'Ann');
+    expect(steering.pending()).toBe(2);
+    expect(steering.drain()).toEqual([
+      { text: 'one', from: '' },
+      { text: 'two', from: 'Ann' },
+    ]);
+    expect(steering.pending()).toBe(0);
+    expect(steering.drain()).toEqual([]);
+    expect(steering.drains).toBe(2);
+  });
+
+  test('X6 X16 a tool can steer the turn it runs in', async () => {
+    const steering = steeringSource();
+    const log = new FakeSessionLog();
+    const tools = new FakeToolRegistry({
+      time: () => {
+        steering.push('and be brief', 'Ann');
+      },
+    });
+    const llm = new ScriptedLlm([callTools(call), say('Noon.')]);
+    const loop = createAgentLoop(defaultAgentConfig());
+    await loop.runTurn(testContext({ llm, log, tools }), 'go', { injections: steering });
+    const texts = log.rows.flatMap((row) => (row.type === 'user_message' ? [row.text] : []));
+    expect(texts).toEqual(['go', '[from Ann] and be brief']);
   });
 });

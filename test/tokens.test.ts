@@ -5,6 +5,7 @@ import {
   toolResultWithImages,
   userMessage,
   userMessageWithImages,
+  utf8Length,
   type ImageRef,
   type Message,
 } from '@celestea/core';
@@ -20,7 +21,6 @@ import {
   IMAGE_BASE_TOKENS,
   IMAGE_PIXEL_DIVISOR,
   messageEstimator,
-  utf8Length,
   withMessageEstimator,
 } from '../src/tokens.ts';
 

@@ -1,5 +1,6 @@
 import {
   Context,
+  isRecord,
   LLM_SERVICE,
   SESSION_LOG_SERVICE,
   TOOL_REGISTRY_SERVICE,
@@ -8,6 +9,7 @@ import {
   type ToolRegistry,
 } from '@celestea/core';
 
+import { requireThat } from './require.ts';
 import { FakeSessionLog } from './session-log.ts';
 import { FakeToolRegistry } from './tool-registry.ts';
 
@@ -17,6 +19,7 @@ export function testContext(services: {
   log?: SessionLog;
   tools?: ToolRegistry;
 }): Context {
+  requireThat(isRecord(services) && 'llm' in services, 'services: expected { llm, … }', services);
   return Context.root()
     .provide(LLM_SERVICE, services.llm)
     .provide(SESSION_LOG_SERVICE, services.log ?? new FakeSessionLog())

@@ -7,6 +7,7 @@ export {
   say,
   ScriptedLlm,
   think,
+  thinkSigned,
 } from './models.ts';
 export type { Script, ScriptAction, StreamFate } from './models.ts';
 export { FakeSessionLog } from './session-log.ts';
@@ -15,6 +16,8 @@ export { FakeToolRegistry, Gate } from './tool-registry.ts';
 export type { FakeTool, FakeToolCall } from './tool-registry.ts';
 export { collectingSink } from './sink.ts';
 export type { CollectingSink } from './sink.ts';
+export { steeringSource } from './steering.ts';
+export type { SteeringSource } from './steering.ts';
 export { testContext } from './context.ts';
 export { assertLogValid, LogRuleError } from './log-checker.ts';
 export type { LogCheckOptions } from './log-checker.ts';

@@ -1,4 +1,16 @@
-import { effectiveOutcome, outcomePhase, type SessionEvent } from '@celestea/core';
+import {
+  effectiveOutcome,
+  outcomePhase,
+  type AssistantMessageRow,
+  type SessionEvent,
+  type ToolResultRow,
+  type TurnEndRow,
+  type TurnOutcomePhase,
+} from '@celestea/core';
+
+import { requireThat } from './require.ts';
+
+type Fail = (rule: string, message: string) => never;
 
 /** A log that breaks a rule. */
 export class LogRuleError extends Error {
@@ -24,12 +36,15 @@ export interface LogCheckOptions {
  * Throws a {@link LogRuleError} when rows that loops wrote break a rule of a turn: a turn
  * inside another or without its one end (L2.4), a repeated turn id (C4.2), rows outside a
  * turn (L2.2), a call without exactly one result in the order of the calls (L4.4), an empty
- * thinking row (L3.2), a completed turn that does not end in a reply (L4.2).
+ * thinking row (L3.2), a completed turn that does not end in a reply (L4.2), words with
+ * `calls_follow` and no call after them, or calls after a reply without it (X9), an
+ * `abandoned` result with a value or without an error (X17).
  */
 export function assertLogValid(
   rows: readonly SessionEvent[],
   options: LogCheckOptions = {},
 ): void {
+  requireThat(Array.isArray(rows), 'rows: expected an array of session rows', rows);
   const checker = new LogChecker();
   rows.forEach((row, index) => {
     checker.check(row, index);
@@ -38,14 +53,16 @@ export function assertLogValid(
 }
 
 class LogChecker {
-  #turn: { id: string; rows: number } | null = null;
+  #turn: { id: string } | null = null;
   readonly #turnIds = new Set<string>();
   #unanswered: string[] = [];
   #answering = false;
+  /** A reply was the end of its step; what goes on starts with a user's message. */
+  #replied = false;
   #previous: SessionEvent | null = null;
 
   check(row: SessionEvent, index: number): void {
-    const fail = (rule: string, message: string): never => {
+    const fail: Fail = (rule, message) => {
       throw new LogRuleError(rule, index, message);
     };
     if ((row.type === 'tool_call' || row.type === 'tool_result') && row.parent_id !== undefined) {
@@ -54,6 +71,7 @@ class LogChecker {
     if (row.type !== 'turn_start' && this.#turn === null) {
       fail('L2.2', `${row.type} outside a turn`);
     }
+    this.#needCalls(row, fail);
     this.#checkRow(row, fail);
     this.#previous = row;
   }
@@ -64,24 +82,26 @@ class LogChecker {
     }
   }
 
-  #checkRow(row: SessionEvent, fail: (rule: string, message: string) => never): void {
+  #checkRow(row: SessionEvent, fail: Fail): void {
     switch (row.type) {
       case 'turn_start':
         if (this.#turn !== null) fail('L2.4', `${row.id} starts inside ${this.#turn.id}`);
         if (this.#turnIds.has(row.id)) fail('C4.2', `${row.id} was used before`);
         this.#turnIds.add(row.id);
-        this.#turn = { id: row.id, rows: 0 };
+        this.#turn = { id: row.id };
+        this.#replied = false;
         return;
       case 'turn_end': {
         if (row.id !== this.#turn?.id) fail('L2.4', `${row.id} ends inside another turn`);
         this.#needAnswers(fail);
-        const phase = outcomePhase(effectiveOutcome(row.outcome));
-        const replied = this.#previous?.type === 'assistant_message';
-        if (phase === 'completed' && !replied) fail('L4.2', 'completed without a reply before it');
+        const phase = phaseOf(row);
+        const ended = this.#replied && this.#previous?.type === 'assistant_message';
+        if (phase === 'completed' && !ended) fail('L4.2', 'completed without a reply before it');
         this.#turn = null;
         return;
       }
       case 'tool_call':
+        if (this.#replied) fail('X9', `${row.id} is called after the reply of its step`);
         if (this.#answering) this.#needAnswers(fail);
         this.#answering = false;
         this.#unanswered.push(row.id);
@@ -91,24 +111,51 @@ class LogChecker {
         const expected = this.#unanswered.shift();
         if (expected === undefined) fail('L4.4', `${row.id} answers no call`);
         else if (row.id !== expected) fail('L4.4', `${row.id} came where ${expected} is due`);
+        checkAbandoned(row, fail);
         return;
       }
       case 'thinking_delta':
-        if (row.text === '') fail('L3.2', 'an empty thinking row');
+        if (row.text === '' && row.meta === undefined) fail('L3.2', 'an empty thinking row');
         this.#needAnswers(fail);
         return;
       case 'user_message':
+        this.#needAnswers(fail);
+        this.#replied = false;
+        return;
       case 'assistant_message':
         this.#needAnswers(fail);
+        if (this.#replied) fail('X9', 'a second reply in one step');
+        this.#replied = row.calls_follow !== true;
         return;
       default:
         row satisfies never;
     }
   }
 
-  #needAnswers(fail: (rule: string, message: string) => never): void {
+  #needAnswers(fail: Fail): void {
     if (this.#unanswered.length > 0) {
       fail('L4.4', `no result for ${this.#unanswered.join(', ')} before the next row`);
     }
   }
+
+  /** Between the words and their calls nothing may stand but the end of a turn that broke off. */
+  #needCalls(row: SessionEvent, fail: Fail): void {
+    const { type, calls_follow } = (this.#previous ?? {}) as Partial<AssistantMessageRow>;
+    if (type !== 'assistant_message' || calls_follow !== true || row.type === 'tool_call') return;
+    if (row.type === 'turn_end' && BROKEN_OFF.includes(phaseOf(row))) return;
+    fail('X9', `${row.type} where the calls are due`);
+  }
+}
+
+/** How a turn ends that broke off between its words and their calls: its log or its process died. */
+const BROKEN_OFF: readonly TurnOutcomePhase[] = ['error', 'interrupted'];
+
+const phaseOf = ({ outcome }: TurnEndRow): TurnOutcomePhase =>
+  outcomePhase(effectiveOutcome(outcome));
+
+/** What was left running has no value, and an error that says so. */
+function checkAbandoned({ id, abandoned, value, error }: ToolResultRow, fail: Fail): void {
+  if (abandoned === undefined) return;
+  if (value !== null) fail('X17', `${id} is abandoned and has a value`);
+  if (error === null || error === '') fail('X17', `${id} is abandoned and has no error`);
 }

@@ -1,11 +1,14 @@
-import type {
-  GenerateOptions,
-  Llm,
-  LlmStream,
-  ModelRequest,
-  StreamEvent,
-  ToolCall,
+import {
+  isRecord,
+  type GenerateOptions,
+  type Llm,
+  type LlmStream,
+  type ModelRequest,
+  type StreamEvent,
+  type ToolCall,
 } from '@celestea/core';
+
+import { requireThat } from './require.ts';
 
 /** Something a script does between two events; what it throws, the stream throws. */
 export type ScriptAction = () => unknown;
@@ -15,12 +18,20 @@ export type Script = readonly (StreamEvent | ScriptAction)[];
 
 /** A reply in words: one text delta, then `done`. */
 export function say(text: string): StreamEvent[] {
+  requireThat(typeof text === 'string', 'text: expected a string', text);
   return [{ kind: 'text', text }, done(text)];
 }
 
 /** A burst of reasoning in one delta. */
 export function think(text: string): StreamEvent {
+  requireThat(typeof text === 'string', 'text: expected a string', text);
   return { kind: 'thinking', text };
+}
+
+/** Reasoning that its provider signed: `meta` is what it wants back verbatim. */
+export function thinkSigned(text: string, meta: unknown): StreamEvent {
+  requireThat(typeof text === 'string', 'text: expected a string', text);
+  return { kind: 'thinking', text, meta };
 }
 
 /** A reply that calls tools, with no words beside the calls. */
@@ -30,6 +41,8 @@ export function callTools(...calls: ToolCall[]): StreamEvent[] {
 
 /** The event that finishes a reply. */
 export function done(text: string, ...calls: ToolCall[]): StreamEvent {
+  requireThat(typeof text === 'string', 'text: expected a string', text);
+  for (const call of calls) requireThat(isRecord(call), 'calls: expected { id, name, args }', call);
   const words = text === '' ? [] : [{ type: 'text', content: text } as const];
   const blocks = calls.map((content) => ({ type: 'tool_call', content }) as const);
   return {
@@ -56,7 +69,14 @@ export class ScriptedLlm implements Llm {
   readonly fates: StreamFate[] = [];
   readonly #scripts: readonly Script[];
 
+  /** Throws a `TypeError` when a script is no array. */
   constructor(scripts: readonly Script[]) {
+    const expected = 'scripts: expected an array of scripts';
+    requireThat(Array.isArray(scripts), expected, scripts);
+    for (const script of scripts) {
+      const hint = `${expected}, wrap it: [say(…)]; one is no array`;
+      requireThat(Array.isArray(script), hint, script);
+    }
     this.#scripts = scripts;
   }
 
@@ -68,11 +88,24 @@ export class ScriptedLlm implements Llm {
       const has = `it has ${String(this.#scripts.length)}`;
       return Promise.reject(new Error(`no script for request ${String(index + 1)}: ${has}`));
     }
-    return Promise.resolve(this.#play(script, index));
+    this.fates[index] = 'open';
+    return Promise.resolve(this.#closable(this.#play(script, index), index));
+  }
+
+  /** A generator that was never started runs no `finally` when it is closed. */
+  #closable(events: AsyncGenerator<StreamEvent>, index: number): LlmStream {
+    const iterator: AsyncIterator<StreamEvent> = {
+      next: () => events.next(),
+      return: async () => {
+        const result = await events.return(undefined);
+        if (this.fates[index] === 'open') this.fates[index] = 'closed';
+        return result;
+      },
+    };
+    return { [Symbol.asyncIterator]: () => iterator };
   }
 
   async *#play(script: Script, index: number): AsyncGenerator<StreamEvent> {
-    this.fates[index] = 'open';
     let fate: StreamFate = 'closed';
     try {
       for (const item of script) {
@@ -91,6 +124,8 @@ export class ScriptedLlm implements Llm {
 
 /** A model whose `generate` rejects, or with `'throw'` throws before it gives a promise. */
 export function failingLlm(error: unknown, how: 'reject' | 'throw' = 'reject'): Llm {
+  const known: readonly unknown[] = ['reject', 'throw'];
+  requireThat(known.includes(how), "how: expected 'reject' or 'throw'", how);
   return {
     generate: () => {
       if (how === 'throw') throw error;
@@ -108,6 +143,8 @@ export class HangingLlm implements Llm {
   readonly #events: readonly StreamEvent[] | undefined;
 
   constructor(events?: readonly StreamEvent[]) {
+    const fits = events === undefined || Array.isArray(events);
+    requireThat(fits, 'events: expected an array of stream events', events);
     this.#events = events;
   }
 
@@ -140,6 +177,8 @@ export class RecordingLlm implements Llm {
   readonly #inner: Llm;
 
   constructor(inner: Llm) {
+    const fits = typeof (inner as Partial<Llm> | undefined)?.generate === 'function';
+    requireThat(fits, 'inner: expected a model with generate', inner);
     this.#inner = inner;
   }
 
@@ -151,9 +190,22 @@ export class RecordingLlm implements Llm {
   }
 }
 
-async function* recorded(stream: LlmStream, into: StreamEvent[]): AsyncGenerator<StreamEvent> {
-  for await (const event of stream) {
-    into.push(event);
-    yield event;
-  }
+/** By hand and not as a generator, so that a stream closed before its first read closes too. */
+function recorded(stream: LlmStream, into: StreamEvent[]): LlmStream {
+  return {
+    [Symbol.asyncIterator]: () => {
+      const inner = stream[Symbol.asyncIterator]();
+      return {
+        next: async () => {
+          const result = await inner.next();
+          if (result.done !== true) into.push(result.value);
+          return result;
+        },
+        return: async () => {
+          await inner.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
 }

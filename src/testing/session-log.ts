@@ -1,11 +1,14 @@
 import {
   deriveMessagesFrom,
   formatTurnId,
+  isRecord,
   nextTurnNumber,
   type Message,
   type SessionEvent,
   type SessionLog,
 } from '@celestea/core';
+
+import { requireThat } from './require.ts';
 
 /** Hooks into a {@link FakeSessionLog}; what one throws, the log throws. */
 export interface FakeSessionLogOptions {
@@ -26,7 +29,16 @@ export class FakeSessionLog implements SessionLog {
   readonly #options: FakeSessionLogOptions;
   #nextTurn: number;
 
+  /** Throws a `TypeError` when the rows are no array or a hook is no function. */
   constructor(options: FakeSessionLogOptions = {}) {
+    requireThat(isRecord(options), 'options: expected an object such as { rows: […] }', options);
+    const rows: unknown = options.rows ?? [];
+    requireThat(Array.isArray(rows), 'rows: expected an array of session rows', rows);
+    for (const name of ['onAppend', 'onDerive', 'onFlush'] as const) {
+      const hook: unknown = options[name];
+      const fits = hook === undefined || typeof hook === 'function';
+      requireThat(fits, `${name}: expected a function`, hook);
+    }
     this.rows = [...(options.rows ?? [])];
     this.#options = options;
     this.#nextTurn = nextTurnNumber(this.rows);

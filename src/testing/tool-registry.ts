@@ -1,14 +1,17 @@
-import { errorMessage } from '../cancel.ts';
-
-import type {
-  Tool,
-  ToolCallOptions,
-  ToolGuard,
-  ToolInput,
-  ToolOutput,
-  ToolRegistry,
-  ToolSpec,
+import {
+  isRecord,
+  type Tool,
+  type ToolCallOptions,
+  type ToolExecOutcome,
+  type ToolGuard,
+  type ToolInput,
+  type ToolOutput,
+  type ToolRegistry,
+  type ToolSpec,
 } from '@celestea/core';
+
+import { errorMessage } from '../cancel.ts';
+import { requireThat } from './require.ts';
 
 /** What a fake tool is told besides its arguments. */
 export interface FakeToolCall {
@@ -28,17 +31,23 @@ export class FakeToolRegistry implements ToolRegistry {
   readonly guards: ToolGuard[] = [];
   /** The most calls that ran at the same time. */
   maxConcurrent = 0;
-  readonly #tools: Map<string, FakeTool>;
+  readonly #tools = new Map<string, Tool>();
   #running = 0;
 
+  /** Throws a `TypeError` when a tool is no function. */
   constructor(tools: Record<string, FakeTool> = {}) {
-    this.#tools = new Map(Object.entries(tools));
+    requireThat(isRecord(tools), 'tools: expected an object of functions', tools);
+    for (const [name, run] of Object.entries(tools)) {
+      requireThat(typeof run === 'function', `tools.${name}: expected a function`, run);
+      this.#tools.set(name, functionTool(name, run));
+    }
   }
 
   register(tool: Tool): void {
-    this.#tools.set(tool.spec().name, (args, { signal }) =>
-      tool.execute(args, signal === undefined ? {} : { signal }),
-    );
+    const { spec, execute } = (tool as Partial<Tool> | null | undefined) ?? {};
+    const fits = typeof spec === 'function' && typeof execute === 'function';
+    requireThat(fits, 'tool: expected a tool with spec and execute', tool);
+    this.#tools.set(tool.spec().name, tool);
   }
 
   addGuard(guard: ToolGuard): void {
@@ -46,31 +55,27 @@ export class FakeToolRegistry implements ToolRegistry {
   }
 
   get(name: string): Tool | undefined {
-    const run = this.#tools.get(name);
-    if (run === undefined) return undefined;
-    return {
-      spec: () => fakeSpec(name),
-      execute: (args, options) => {
-        const call = { input: { call_id: '', name, args }, signal: options?.signal };
-        return Promise.resolve().then(() => run(args, call));
-      },
-    };
+    return this.#tools.get(name);
   }
 
   schemas(): ToolSpec[] {
-    return [...this.#tools.keys()].sort().map(fakeSpec);
+    const tools = [...this.#tools].sort(([a], [b]) => (a < b ? -1 : 1));
+    return tools.map(([, tool]) => tool.spec());
   }
 
-  async dispatch(input: ToolInput, options?: ToolCallOptions): Promise<ToolOutput> {
+  async dispatch(input: ToolInput, options: ToolCallOptions = {}): Promise<ToolOutput> {
     this.dispatched.push(input);
     this.#running += 1;
     this.maxConcurrent = Math.max(this.maxConcurrent, this.#running);
     const answer = { call_id: input.call_id, render: null, decision: null };
     try {
-      const run = this.#tools.get(input.name);
-      if (run === undefined) return { ...answer, value: null, error: `unknown tool ${input.name}` };
-      const value = await run(input.args, { input, signal: options?.signal });
-      return { ...answer, value: value ?? null, error: null };
+      const tool = this.#tools.get(input.name);
+      if (tool === undefined) {
+        return { ...answer, value: null, error: `unknown tool ${input.name}` };
+      }
+      const { value, render, surface } = await runTool(tool, input, options);
+      const shown = surface === undefined ? {} : { surface };
+      return { ...answer, value: value ?? null, render, error: null, ...shown };
     } catch (error) {
       return { ...answer, value: null, error: errorMessage(error) };
     } finally {
@@ -80,11 +85,31 @@ export class FakeToolRegistry implements ToolRegistry {
   }
 }
 
-const fakeSpec = (name: string): ToolSpec => ({
-  name,
-  description: `the fake tool ${name}`,
-  parameters: { type: 'object' },
-});
+/** `executeWith` is preferred where a tool has it. */
+async function runTool(
+  tool: Tool,
+  input: ToolInput,
+  options: ToolCallOptions,
+): Promise<ToolExecOutcome> {
+  if (tool.executeWith !== undefined) return tool.executeWith(input, options);
+  return { value: await tool.execute(input.args, options), render: null };
+}
+
+function functionTool(name: string, run: FakeTool): Tool {
+  const call = (input: ToolInput, { signal }: ToolCallOptions = {}): Promise<unknown> =>
+    new Promise((resolve) => {
+      resolve(run(input.args, { input, signal }));
+    });
+  return {
+    spec: () => ({
+      name,
+      description: `the fake tool ${name}`,
+      parameters: { type: 'object' },
+    }),
+    execute: (args, options) => call({ call_id: '', name, args }, options),
+    executeWith: async (input, options) => ({ value: await call(input, options), render: null }),
+  };
+}
 
 /** A door that work waits at until the test opens it. */
 export class Gate {

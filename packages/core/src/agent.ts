@@ -1,13 +1,29 @@
 import type { Context } from './context.ts';
+import type { LoopEvent } from './loop-event.ts';
+import type { ImageRef } from './message.ts';
+
+/** What any loop can be told for one turn; an implementation may know more. */
+export interface AgentTurnOptions {
+  /** Pictures that go with the input. */
+  attachments?: readonly ImageRef[] | undefined;
+  /** Cancels the turn. */
+  signal?: AbortSignal | undefined;
+  /** Gets the turn's events, in the order of the log. */
+  sink?: ((event: LoopEvent) => void) | undefined;
+}
 
 /** The loop seam: drives one turn over the services of `ctx`. */
 export interface AgentLoop {
   /**
-   * Runs one turn. `null` as input adds no user message. Further arguments are the
-   * implementation's own. Rejects on misuse and broken seams alone; what a model or a tool
-   * does wrong is the turn's outcome.
+   * Runs one turn. `null` as input adds no user message; an array as third argument is the
+   * attachments. Rejects on misuse and broken seams alone; what a model or a tool does wrong
+   * is the turn's outcome.
    */
-  runTurn(ctx: Context, userInput: string | null, ...more: never[]): Promise<void>;
+  runTurn(
+    ctx: Context,
+    userInput: string | null,
+    turn?: readonly ImageRef[] | AgentTurnOptions,
+  ): Promise<void>;
 }
 
 /** Misuse of a loop: a missing service, a turn that cannot start. */
@@ -31,8 +47,10 @@ export interface AgentConfig {
   context_keep_recent: number;
 }
 
-/** The default configuration, with what you want otherwise. */
+/** The default configuration, with what you want otherwise; `undefined` is no override. */
 export function defaultAgentConfig(overrides: Partial<AgentConfig> = {}): AgentConfig {
+  const entries: [string, unknown][] = Object.entries(overrides);
+  const wanted = entries.filter(([, value]) => value !== undefined);
   return {
     model: 'deepseek-chat',
     system_prompt: 'You are celestea, an agent that works with tools.',
@@ -41,6 +59,6 @@ export function defaultAgentConfig(overrides: Partial<AgentConfig> = {}): AgentC
     context_window_tokens: 65_536,
     context_trim_threshold: 0.8,
     context_keep_recent: 10,
-    ...overrides,
+    ...(Object.fromEntries(wanted) as Partial<AgentConfig>),
   };
 }

@@ -39,14 +39,22 @@ function rowFields(event: SessionEvent): [name: string, text: string | null][] {
         ['attachments', attachmentsText(event.attachments)],
       ];
     case 'assistant_message':
+      return [
+        ['text', serdeJsonString(event.text)],
+        ['calls_follow', flag(event.calls_follow)],
+      ];
     case 'thinking_delta':
-      return [['text', serdeJsonString(event.text)]];
+      return [
+        ['text', serdeJsonString(event.text)],
+        ['meta', optional(event.meta, serdeJsonString)],
+      ];
     case 'tool_call':
       return [
         ['id', serdeJsonString(event.id)],
         ['name', serdeJsonString(event.name)],
         ['args', serdeJsonString(event.args)],
         ['parent_id', optional(event.parent_id, serdeJsonString)],
+        ['meta', optional(event.meta, serdeJsonString)],
       ];
     case 'tool_result':
       return [
@@ -55,6 +63,7 @@ function rowFields(event: SessionEvent): [name: string, text: string | null][] {
         ['error', serdeJsonString(event.error)],
         ['parent_id', optional(event.parent_id, serdeJsonString)],
         ['surface', optional(event.surface, serdeJsonString)],
+        ['abandoned', flag(event.abandoned)],
       ];
     default:
       return event satisfies never;
@@ -62,7 +71,9 @@ function rowFields(event: SessionEvent): [name: string, text: string | null][] {
 }
 
 const optional = <T>(value: T | undefined, text: (value: T) => string): string | null =>
-  value === undefined ? null : text(value);
+  value === undefined || value === null ? null : text(value);
+
+const flag = (value: boolean | undefined): string | null => (value === true ? 'true' : null);
 
 const outcomeText = (outcome: TurnOutcome): string =>
   typeof outcome === 'string'
@@ -105,9 +116,9 @@ function readRow(row: RowReader): SessionEvent | null {
     case 'user_message':
       return { type: 'user_message', text: row.text('text'), ...row.attachments() };
     case 'assistant_message':
-      return { type: 'assistant_message', text: row.text('text') };
+      return { type: 'assistant_message', text: row.text('text'), ...row.flag('calls_follow') };
     case 'thinking_delta':
-      return { type: 'thinking_delta', text: row.text('text') };
+      return { type: 'thinking_delta', text: row.text('text'), ...row.meta() };
     case 'tool_call':
       return {
         type: 'tool_call',
@@ -115,6 +126,7 @@ function readRow(row: RowReader): SessionEvent | null {
         name: row.text('name'),
         args: row.any('args'),
         ...row.parentId(),
+        ...row.meta(),
       };
     case 'tool_result':
       return {
@@ -124,6 +136,7 @@ function readRow(row: RowReader): SessionEvent | null {
         error: row.textOrNull('error'),
         ...row.parentId(),
         ...row.surface(),
+        ...row.flag('abandoned'),
       };
     default:
       if (row.errors.length === 0) row.errors.push(`unknown type ${describeValue(type)}`);
@@ -158,6 +171,17 @@ class RowReader {
 
   parentId(): { parent_id?: string } {
     return this.#absent('parent_id') ? {} : { parent_id: this.text('parent_id') };
+  }
+
+  meta(): { meta?: unknown } {
+    return this.#absent('meta') ? {} : { meta: this.#own('meta') };
+  }
+
+  flag<Name extends string>(name: Name): Partial<Record<Name, true>> {
+    const value = this.#own(name);
+    if (value === true) return { [name]: true } as Record<Name, true>;
+    if (value !== false && !this.#absent(name)) this.#wrong(name, 'a boolean', value);
+    return {};
   }
 
   surface(): { surface?: Record<string, unknown> } {

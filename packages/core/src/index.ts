@@ -7,6 +7,7 @@ export {
   isImageContent,
   isImageMediaType,
   isTextContent,
+  isThinkingContent,
   isToolCallContent,
   Message,
   messageImages,
@@ -29,13 +30,15 @@ export type {
   MessageConstructors,
   Role,
   TextContent,
+  ThinkingContent,
   ToolCall,
   ToolCallContent,
 } from './message.ts';
 export { cacheHitRatio, usageAdd, usageIsEmpty, usageSum, zeroUsage } from './usage.ts';
 export type { Usage } from './usage.ts';
-export { isTerminalStreamEvent, LlmError, STREAM_EVENT_KINDS } from './model.ts';
+export { FINISH_REASONS, isTerminalStreamEvent, LlmError, STREAM_EVENT_KINDS } from './model.ts';
 export type {
+  FinishReason,
   GenerateOptions,
   Llm,
   LlmErrorDetails,
@@ -49,6 +52,7 @@ export type {
 export { LlmRegistry } from './llm-registry.ts';
 export { NamedRegistry } from './named-registry.ts';
 export type {
+  OmittedSurface,
   Tool,
   ToolCallOptions,
   ToolDecision,
@@ -59,6 +63,7 @@ export type {
   ToolRegistry,
   ToolSpec,
   ToolSurface,
+  TruncationSurface,
 } from './tool.ts';
 export {
   effectiveOutcome,
@@ -83,13 +88,17 @@ export { formatTurnId, nextTurnNumber, parseTurnNumber } from './turn-id.ts';
 export { parseSessionEvent, serializeSessionEvent } from './codec.ts';
 export type { ParsedSessionEvent } from './codec.ts';
 export { balanceToolCalls, CANCELLED_TOOL_CALL_TEXT } from './balance.ts';
-export { deriveMessagesFrom, IncrementalProjection } from './projection.ts';
+export {
+  ABANDONED_TOOL_CALL_TEXT,
+  deriveMessagesFrom,
+  IncrementalProjection,
+} from './projection.ts';
 export { Context, serviceToken } from './context.ts';
 export type { ClassToken, ServiceToken, Token } from './context.ts';
 export { definePlugin, mountPlugins, pluginNames } from './plugin.ts';
 export type { Plugin } from './plugin.ts';
 export { AgentError, defaultAgentConfig } from './agent.ts';
-export type { AgentConfig, AgentLoop } from './agent.ts';
+export type { AgentConfig, AgentLoop, AgentTurnOptions } from './agent.ts';
 export type { LoopEvent, SseEventName } from './loop-event.ts';
 export { formatInjection } from './injection.ts';
 export type { InjectionSource, PendingInjection } from './injection.ts';
@@ -102,4 +111,8 @@ export {
   TOOL_REGISTRY_SERVICE,
 } from './services.ts';
 export { serdeJsonString } from './json-text.ts';
-export { describeValue } from './shape.ts';
+export { readImageRef } from './image-ref.ts';
+export { describeValue, isRecord } from './shape.ts';
+export { renderOmitted } from './surface.ts';
+export { cutMiddle, utf8Length } from './text.ts';
+export type { CutText } from './text.ts';

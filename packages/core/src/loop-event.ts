@@ -1,4 +1,5 @@
 import type { ToolCall } from './message.ts';
+import type { FinishReason } from './model.ts';
 import type { ToolDecision } from './tool.ts';
 import type { TurnOutcome } from './turn-outcome.ts';
 
@@ -15,8 +16,10 @@ export type LoopEvent =
       render: string | null;
       error: string | null;
       decision: ToolDecision['kind'] | null;
+      /** The call had started and its outcome is not known (X17). */
+      abandoned?: true;
     }
-  | { kind: 'done'; text: string; tool_calls: ToolCall[] }
+  | { kind: 'done'; text: string; tool_calls: ToolCall[]; finish?: FinishReason }
   | { kind: 'turn_end'; outcome: TurnOutcome };
 
 /** The names of server-sent events that hosts of celestea agents speak. */

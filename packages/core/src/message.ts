@@ -9,6 +9,8 @@ export interface ToolCall {
   id: string;
   name: string;
   args: unknown;
+  /** What the provider wants back verbatim with this call, such as a signature (X10). Opaque. */
+  meta?: unknown;
 }
 
 /** A media type an {@link ImageRef} can have. */
@@ -51,8 +53,17 @@ export interface ImageContent {
   content: ImageRef;
 }
 
+/**
+ * Reasoning that a provider signed and wants back verbatim, in front of the reply it led
+ * to (X10).
+ */
+export interface ThinkingContent {
+  type: 'thinking';
+  content: { text: string; meta: unknown };
+}
+
 /** One block of a message. */
-export type Content = TextContent | ToolCallContent | ImageContent;
+export type Content = TextContent | ToolCallContent | ImageContent | ThinkingContent;
 
 /**
  * What the model sees. Immutable by contract: nobody changes a message after handing it
@@ -149,6 +160,10 @@ export function isToolCallContent(block: Content): block is ToolCallContent {
 
 export function isImageContent(block: Content): block is ImageContent {
   return block.type === 'image';
+}
+
+export function isThinkingContent(block: Content): block is ThinkingContent {
+  return block.type === 'thinking';
 }
 
 export function isImageMediaType(value: unknown): value is ImageMediaType {

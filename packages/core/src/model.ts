@@ -15,16 +15,30 @@ export interface ModelRequest {
 /** Where a model failed: before there was a stream, or in it. */
 export type ModelFailureKind = 'generate' | 'stream';
 
+/** Why a model stopped (X8). Whether there are calls is said by the calls, not by this. */
+export type FinishReason =
+  'stop' | 'tool_calls' | 'length' | 'content_filter' | 'refusal' | 'other';
+
+/** Every {@link FinishReason}. */
+export const FINISH_REASONS: readonly FinishReason[] = [
+  'stop',
+  'tool_calls',
+  'length',
+  'content_filter',
+  'refusal',
+  'other',
+];
+
 /**
  * What a model's stream brings. `done`, `failed` and `interrupted` are terminal: a
  * well-behaved provider sends exactly one, and may still send `thinking` and `usage` after
- * a `done`.
+ * a `done`. `meta` is what the provider wants back verbatim (X10).
  */
 export type StreamEvent =
   | { kind: 'text'; text: string }
-  | { kind: 'thinking'; text: string }
+  | { kind: 'thinking'; text: string; meta?: unknown }
   | { kind: 'usage'; usage: Usage }
-  | { kind: 'done'; message: Message }
+  | { kind: 'done'; message: Message; finish?: FinishReason }
   | { kind: 'failed'; kindOf: ModelFailureKind; message: string }
   | { kind: 'interrupted' };
 
@@ -53,6 +67,13 @@ export interface GenerateOptions {
 /**
  * The model seam. `generate` rejects when there is no stream to read (an {@link LlmError}
  * says why); what goes wrong later is a `failed` event or a throw of the iteration.
+ *
+ * @example
+ * async function* reply(): AsyncGenerator<StreamEvent> {
+ *   yield { kind: 'text', text: 'Hello.' };
+ *   yield { kind: 'done', message: assistantText('Hello.') };
+ * }
+ * const model: Llm = { generate: async () => reply() };
  */
 export interface Llm {
   generate(request: ModelRequest, options?: GenerateOptions): Promise<LlmStream>;

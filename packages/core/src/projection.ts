@@ -2,7 +2,7 @@ import { BalancedMessages } from './balance.ts';
 import { readImageRef } from './image-ref.ts';
 import { serdeJsonString } from './json-text.ts';
 import {
-  assistantText,
+  isToolCallContent,
   toolResultMessage,
   toolResultWithImages,
   userMessage,
@@ -10,16 +10,27 @@ import {
   type Content,
   type ImageRef,
   type Message,
-  type ToolCall,
+  type ThinkingContent,
 } from './message.ts';
-import type { SessionEvent, ToolCallRow, ToolResultRow } from './session-event.ts';
+import type {
+  AssistantMessageRow,
+  SessionEvent,
+  ThinkingDeltaRow,
+  ToolCallRow,
+  ToolResultRow,
+} from './session-event.ts';
 import { isRecord } from './shape.ts';
+import { renderSurface } from './surface.ts';
 
-/** The assistant message that consecutive `tool_call` rows are merging into. */
-interface OpenCalls {
+/** What the model reads of a call that had started when its turn was cancelled (X17). */
+export const ABANDONED_TOOL_CALL_TEXT =
+  'Error: this tool call had started when the turn was cancelled; its outcome is not known.';
+
+/** The assistant message that the rows of one step are merging into. */
+interface OpenMessage {
   readonly blocks: Content[];
-  /** Calls that the message in the list does not have yet. */
-  fresh: ToolCall[];
+  /** How many of the blocks the message in the list has. */
+  settled: number;
   /** Where that message stands; `null` before it was first needed. */
   index: number | null;
 }
@@ -31,14 +42,20 @@ interface OpenCalls {
  */
 export class IncrementalProjection {
   readonly #messages = new BalancedMessages();
-  #open: OpenCalls | null = null;
+  #open: OpenMessage | null = null;
+  /** Signed reasoning of the step whose reply has not come yet (X10). */
+  #thinking: ThinkingContent[] = [];
 
   append(row: SessionEvent): void {
     switch (row.type) {
       case 'turn_start':
       case 'turn_end':
+        this.#thinking = [];
+        if (this.#open?.blocks.some(isToolCallContent) === false) this.#close();
+        return; // never seen, so it does not end a merge of calls
       case 'thinking_delta':
-        return; // never seen, so they do not end a merge either
+        this.#addThinking(row);
+        return;
       case 'tool_call':
         if (row.parent_id === undefined) this.#addCall(row);
         return;
@@ -53,7 +70,7 @@ export class IncrementalProjection {
         );
         return;
       case 'assistant_message':
-        this.#addVisible(assistantText(row.text));
+        this.#addReply(row);
         return;
       default:
         row satisfies never;
@@ -62,44 +79,79 @@ export class IncrementalProjection {
 
   /** The messages so far, balanced (C4.6), as a fresh array. */
   messages(): Message[] {
-    this.#settleOpen();
+    this.#settle();
     return this.#messages.toArray();
   }
 
-  #addCall(row: ToolCallRow): void {
-    this.#open ??= { blocks: [], fresh: [], index: null };
-    const call: ToolCall = { id: row.id, name: row.name, args: row.args };
-    this.#open.blocks.push({ type: 'tool_call', content: call });
-    this.#open.fresh.push(call);
+  #addThinking({ text, meta }: ThinkingDeltaRow): void {
+    if (meta === undefined || meta === null) return; // never seen again
+    this.#close();
+    this.#thinking.push({ type: 'thinking', content: { text, meta } });
+  }
+
+  #addCall({ id, name, args, meta }: ToolCallRow): void {
+    const signed = meta === undefined || meta === null ? {} : { meta };
+    this.#open ??= { blocks: this.#takeThinking(), settled: 0, index: null };
+    this.#open.blocks.push({ type: 'tool_call', content: { id, name, args, ...signed } });
+  }
+
+  /** Words with calls after them wait for the calls; an empty reply is no message (X9). */
+  #addReply({ text, calls_follow }: AssistantMessageRow): void {
+    this.#close();
+    const words: Content[] = text === '' ? [] : [{ type: 'text', content: text }];
+    const blocks = [...this.#takeThinking(), ...words];
+    if (calls_follow === true) this.#open = { blocks, settled: 0, index: null };
+    else if (text !== '') this.#messages.add(assistantMessage(blocks));
   }
 
   #addVisible(message: Message): void {
-    this.#settleOpen();
-    this.#open = null;
+    this.#close();
+    this.#thinking = [];
     this.#messages.add(message);
   }
 
+  #takeThinking(): Content[] {
+    const thinking = this.#thinking;
+    this.#thinking = [];
+    return thinking;
+  }
+
+  #close(): void {
+    this.#settle();
+    this.#open = null;
+  }
+
   /** Brings the message being merged up to date in the list. */
-  #settleOpen(): void {
+  #settle(): void {
     const open = this.#open;
-    if (open === null || open.fresh.length === 0) return;
-    const message: Message = {
-      role: 'assistant',
-      content: open.blocks.slice(),
-      tool_call_id: null,
-    };
+    if (!open?.blocks.some((block) => block.type !== 'thinking')) return;
+    if (open.settled === open.blocks.length) return;
+    const message = assistantMessage(open.blocks.slice());
     if (open.index === null) {
       open.index = this.#messages.length;
       this.#messages.add(message);
-    } else this.#messages.extend(open.index, message, open.fresh);
-    open.fresh = [];
+    } else {
+      const added = open.blocks.slice(open.settled).filter(isToolCallContent);
+      this.#messages.extend(
+        open.index,
+        message,
+        added.map((block) => block.content),
+      );
+    }
+    open.settled = open.blocks.length;
   }
 }
 
+const assistantMessage = (content: Content[]): Message => ({
+  role: 'assistant',
+  content,
+  tool_call_id: null,
+});
+
 /**
  * What the model is to see of a log (C4.5): messages, calls merged into one assistant
- * message a step, every call answered (C4.6). Turn rows, reasoning and rows of nested calls
- * stay in the log.
+ * message a step, every call answered (C4.6). Turn rows, unsigned reasoning, empty replies
+ * and rows of nested calls stay in the log.
  */
 export function deriveMessagesFrom(events: Iterable<SessionEvent>): Message[] {
   const projection = new IncrementalProjection();
@@ -108,12 +160,18 @@ export function deriveMessagesFrom(events: Iterable<SessionEvent>): Message[] {
 }
 
 function resultMessage(row: ToolResultRow): Message {
-  const failed = row.error !== null && row.error !== '';
-  const text = failed ? `Error: ${row.error ?? ''}` : serdeJsonString(row.value);
+  const text = resultText(row);
   const images = attachmentsOf(row.value);
   return images.length === 0
     ? toolResultMessage(row.id, text)
     : toolResultWithImages(row.id, text, images);
+}
+
+function resultText({ value, error, surface, abandoned }: ToolResultRow): string {
+  if (abandoned === true) return ABANDONED_TOOL_CALL_TEXT;
+  if (error !== null && error !== '') return `Error: ${error}`;
+  const whole = serdeJsonString(value);
+  return surface === undefined ? whole : renderSurface(value, whole, surface);
 }
 
 /** The pictures a result's value refers to. */

@@ -24,12 +24,16 @@ export interface UserMessageRow {
 export interface AssistantMessageRow {
   type: 'assistant_message';
   text: string;
+  /** Words spoken beside tool calls: the model sees them in one message with the calls (X9). */
+  calls_follow?: true;
 }
 
-/** One burst of reasoning. People may read it; the model never sees it again. */
+/** One burst of reasoning. The model sees it again only when its provider signed it. */
 export interface ThinkingDeltaRow {
   type: 'thinking_delta';
   text: string;
+  /** What the provider wants back verbatim (X10). */
+  meta?: unknown;
 }
 
 export interface ToolCallRow {
@@ -39,6 +43,8 @@ export interface ToolCallRow {
   args: unknown;
   /** The call that made this one. Such a row is audit only. */
   parent_id?: string;
+  /** What the provider wants back verbatim (X10). */
+  meta?: unknown;
 }
 
 export interface ToolResultRow {
@@ -49,6 +55,8 @@ export interface ToolResultRow {
   error: string | null;
   parent_id?: string;
   surface?: ToolSurface;
+  /** The call had started when its turn was cancelled; its outcome is not known (X17). */
+  abandoned?: true;
 }
 
 /** One row of a session log. Immutable by contract once it was appended (C1.5). */

@@ -29,12 +29,37 @@ export interface ToolOutput {
   error: string | null;
   /** The guards' verdict, or `null` when nobody was asked. */
   decision: ToolDecision | null;
-  /** What stands in the model's view in place of `value`, when that is not `value` itself. */
+  /** How the model is to see `value`, when not as it is (X12). */
   surface?: ToolSurface;
+  /** Set when the call had started and nobody waits for its result any more (X17). */
+  abandoned?: true;
 }
 
-/** Opaque to everyone but the projection that renders it. */
-export type ToolSurface = Record<string, unknown>;
+/** The middle of a text result was left out of the model's view and kept elsewhere (X12). */
+export interface OmittedSurface {
+  kind: 'omitted';
+  /** UTF-8 bytes left out. */
+  omitted_bytes: number;
+  /** UTF-8 bytes of the whole result. */
+  total_bytes: number;
+  /** Where the whole result can be found. */
+  locator: string;
+  /** How to get at it, in words for the model. */
+  retrieval_hint: string;
+  /** UTF-8 bytes kept at the start. */
+  head_bytes: number;
+  /** UTF-8 bytes kept at the end. */
+  tail_bytes: number;
+}
+
+/** A tool cut its own result and says so (X12). */
+export interface TruncationSurface {
+  kind: 'truncation';
+  note: string;
+}
+
+/** How the model sees a result; one of an unknown kind is kept and not rendered. */
+export type ToolSurface = OmittedSurface | TruncationSurface | Record<string, unknown>;
 
 /** What {@link Tool.executeWith} gives back. */
 export interface ToolExecOutcome {

@@ -6,7 +6,12 @@ import {
   defaultAgentConfig,
   type AgentConfig,
   type AgentLoop,
+  type AgentTurnOptions,
+  type ImageRef,
+  type LoopEvent,
 } from '@celestea/core';
+
+import { picture } from './support.ts';
 
 test('C5.4 AgentError is an Error', () => {
   const cause = new Error('why');
@@ -21,20 +26,47 @@ test('C5.4 AgentError is an Error', () => {
 
 test('C5.4 a loop runs a turn over a scope, with an input or null', async () => {
   const ran: unknown[] = [];
-  const loop: AgentLoop = {
-    runTurn: (ctx: Context, userInput: string | null, more?: number) => {
-      ran.push(ctx, userInput, more);
+  const loop = {
+    runTurn: (ctx: Context, userInput: string | null, turn?: unknown) => {
+      ran.push(ctx, userInput, turn);
       return Promise.resolve();
     },
-  };
+  } satisfies AgentLoop;
   const ctx = Context.root();
   const turn = loop.runTurn(ctx, null);
   expectTypeOf(turn).toEqualTypeOf<Promise<void>>();
   await expect(turn).resolves.toBe(undefined);
   expect(ran).toEqual([ctx, null, undefined]);
   expectTypeOf<Parameters<AgentLoop['runTurn']>>().toEqualTypeOf<
-    [ctx: Context, userInput: string | null, ...more: never[]]
+    [
+      ctx: Context,
+      userInput: string | null,
+      turn?: readonly ImageRef[] | AgentTurnOptions | undefined,
+    ]
   >();
+});
+
+test('C5.4 the third argument is attachments or options; a loop may know more', async () => {
+  expectTypeOf<AgentTurnOptions>().toEqualTypeOf<{
+    attachments?: readonly ImageRef[] | undefined;
+    signal?: AbortSignal | undefined;
+    sink?: ((event: LoopEvent) => void) | undefined;
+  }>();
+  const given: unknown[] = [];
+  const knowing: AgentLoop = {
+    runTurn(_ctx, _input, turn?: readonly ImageRef[] | (AgentTurnOptions & { more?: number })) {
+      given.push(turn);
+      return Promise.resolve();
+    },
+  };
+  const deaf: AgentLoop = { runTurn: () => Promise.resolve() };
+  const attachments = [picture(1)];
+  const { signal } = new AbortController();
+  for (const loop of [knowing, deaf]) {
+    await loop.runTurn(Context.root(), 'go', attachments);
+    await loop.runTurn(Context.root(), 'go', { attachments, signal, sink: undefined });
+  }
+  expect(given).toStrictEqual([attachments, { attachments, signal, sink: undefined }]);
 });
 
 test('C5.5 the default configuration', () => {

@@ -49,6 +49,7 @@ const end = '{"type":"turn_end","id":"t","outcome"';
 const user = '{"type":"user_message","text":"a","attachments"';
 const call = '{"type":"tool_call","id":"c","name":"n","args":1';
 const result = '{"type":"tool_result","id":"c","value":1,"error":null';
+const said = '{"type":"assistant_message","text":"a","calls_follow"';
 const noOutcome = 'outcome: expected a turn outcome, got';
 
 test.each<[line: string, ...errors: string[]]>([
@@ -95,7 +96,18 @@ test.each<[line: string, ...errors: string[]]>([
   [`${result},"parent_id":[]}`, 'parent_id: expected a string, got an array'],
   [`${result},"surface":"s"}`, 'surface: expected an object, got "s"'],
   [`${result},"surface":[]}`, 'surface: expected an object, got an array'],
-])('C4.4 a missing or wrong field is an error: %s', (line, ...errors) => {
+  ['{"type":"assistant_message","calls_follow":true}', 'missing text'],
+  [`${said}:"true"}`, 'calls_follow: expected a boolean, got "true"'],
+  [`${said}:1}`, 'calls_follow: expected a boolean, got 1'],
+  [`${said}:[true]}`, 'calls_follow: expected a boolean, got an array'],
+  [`${said}:{}}`, 'calls_follow: expected a boolean, got an object'],
+  ['{"type":"thinking_delta","meta":{}}', 'missing text'],
+  ['{"type":"tool_call","id":"c","name":"n","meta":1}', 'missing args'],
+  [`${result},"abandoned":"yes"}`, 'abandoned: expected a boolean, got "yes"'],
+  [`${result},"abandoned":0}`, 'abandoned: expected a boolean, got 0'],
+  [`${result},"surface":5,"abandoned":{}}`, 'surface: expected an object, got 5',
+    'abandoned: expected a boolean, got an object'],
+])('C4.4 X9 X10 X17 a missing or wrong field is an error: %s', (line, ...errors) => {
   expect(parseSessionEvent(line)).toStrictEqual({ ok: false, errors });
 });
 
@@ -140,11 +152,17 @@ test.each<[line: string, event: SessionEvent]>([
   [`${call},"parent_id":null}`, { type: 'tool_call', id: 'c', name: 'n', args: 1 }],
   [`${result},"parent_id":null,"surface":null}`,
     { type: 'tool_result', id: 'c', value: 1, error: null }],
+  [`${said}:null}`, { type: 'assistant_message', text: 'a' }],
+  [`${said}:false}`, { type: 'assistant_message', text: 'a' }],
+  ['{"type":"thinking_delta","text":"a","meta":null}', { type: 'thinking_delta', text: 'a' }],
+  [`${call},"meta":null}`, { type: 'tool_call', id: 'c', name: 'n', args: 1 }],
+  [`${result},"abandoned":null}`, { type: 'tool_result', id: 'c', value: 1, error: null }],
+  [`${result},"abandoned":false}`, { type: 'tool_result', id: 'c', value: 1, error: null }],
   ['{"type":"tool_call","id":"","name":"","args":null}',
     { type: 'tool_call', id: '', name: '', args: null }],
   ['{"type":"tool_result","id":"c","value":null,"error":""}',
     { type: 'tool_result', id: 'c', value: null, error: '' }],
-])('C4.4 null and absent optionals read as absent: %s', (line, event) => {
+])('C4.4 X9 X10 X17 null and absent optionals read as absent: %s', (line, event) => {
   expect(parseSessionEvent(line)).toStrictEqual({ ok: true, event });
 });
 
@@ -165,6 +183,15 @@ test.each<[line: string, event: SessionEvent]>([
   ['{"type":"thinking_delta","text":"a","x":[]}', { type: 'thinking_delta', text: 'a' }],
   [`${call},"surface":5,"__proto__":{"x":1}}`,
     { type: 'tool_call', id: 'c', name: 'n', args: 1 }],
+  ['{"type":"user_message","text":"a","calls_follow":5,"meta":1,"abandoned":"x"}',
+    { type: 'user_message', text: 'a' }],
+  [`${result},"meta":{},"calls_follow":5}`,
+    { type: 'tool_result', id: 'c', value: 1, error: null }],
+  ['{"type":"turn_start","__proto__":{"meta":1},"id":"t"}', { type: 'turn_start', id: 't' }],
+  ['{"type":"thinking_delta","text":"a","__proto__":{"meta":1}}',
+    { type: 'thinking_delta', text: 'a' }],
+  [`${said.replace('calls_follow', '__proto__')}:{"calls_follow":true}}`,
+    { type: 'assistant_message', text: 'a' }],
   [`${result},"name":5}`, { type: 'tool_result', id: 'c', value: 1, error: null }],
   [`${user}:[${image.replace('}', ',"bytes":"AAAA"}')}]}`,
     { type: 'user_message', text: 'a', attachments: [picture(1)] }],
@@ -179,12 +206,21 @@ test('C4.4 white space around a row and the order of its fields do not matter', 
   });
 });
 
+const types = [
+  'turn_end',
+  'user_message',
+  'assistant_message',
+  'thinking_delta',
+  'tool_call',
+  'tool_result',
+];
+
 test('C4.4 no line makes the parser throw, and no failure is without a reason', () => {
   const line = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.json(),
     fc
-      .tuple(fc.constantFrom('turn_end', 'user_message', 'tool_call', 'tool_result'), fc.object())
+      .tuple(fc.constantFrom(...types), fc.object())
       .map(([type, row]) => JSON.stringify({ id: 't', ...row, type })),
   );
   fc.assert(

@@ -68,6 +68,67 @@ const lines: [name: string, event: SessionEvent, line: string][] = [
     '"surface":{"a":["\\u2028"],"z":1}}'],
 ];
 
+const additiveLines: typeof lines = [
+  ['words before calls', { calls_follow: true, text: 'See:', type: 'assistant_message' },
+    '{"type":"assistant_message","text":"See:","calls_follow":true}'],
+  ['signed reasoning',
+    { meta: { z: ['\u2028', 1e21], a: null }, text: 'hm', type: 'thinking_delta' },
+    '{"type":"thinking_delta","text":"hm","meta":{"a":null,"z":["\\u2028",1e21]}}'],
+  ['reasoning signed with what is falsy', { meta: '', text: '', type: 'thinking_delta' },
+    '{"type":"thinking_delta","text":"","meta":""}'],
+  ['a signed call', { meta: 0, args: {}, name: 'n', id: 'c', type: 'tool_call' },
+    '{"type":"tool_call","id":"c","name":"n","args":{},"meta":0}'],
+  ['a signed nested call',
+    { meta: false, parent_id: 'p', args: 1, name: 'n', id: 'c', type: 'tool_call' },
+    '{"type":"tool_call","id":"c","name":"n","args":1,"parent_id":"p","meta":false}'],
+  ['an abandoned call',
+    { abandoned: true, error: 'cancelled', value: null, id: 'c', type: 'tool_result' },
+    '{"type":"tool_result","id":"c","value":null,"error":"cancelled","abandoned":true}'],
+  ['a tool_result with every field', {
+    abandoned: true,
+    surface: { note: 'cut', kind: 'truncation' },
+    parent_id: 'p',
+    error: null,
+    value: 1,
+    id: 'c',
+    type: 'tool_result',
+  },
+  '{"type":"tool_result","id":"c","value":1,"error":null,"parent_id":"p",' +
+    '"surface":{"kind":"truncation","note":"cut"},"abandoned":true}'],
+];
+
+test.each(additiveLines)('C4.4 X9 X10 X17 writes %s, and reads it back', (_name, event, line) => {
+  expect(serializeSessionEvent(event)).toBe(line);
+  expect(parseSessionEvent(line)).toStrictEqual({ ok: true, event });
+});
+
+test.each<[name: string, event: object, line: string]>([
+  ['a calls_follow that is not true', { type: 'assistant_message', text: 'a', calls_follow: false },
+    '{"type":"assistant_message","text":"a"}'],
+  ['an undefined calls_follow', { type: 'assistant_message', text: 'a', calls_follow: undefined },
+    '{"type":"assistant_message","text":"a"}'],
+  ['a meta of null', { type: 'thinking_delta', text: 'a', meta: null },
+    '{"type":"thinking_delta","text":"a"}'],
+  ['an undefined meta', { type: 'tool_call', id: 'c', name: 'n', args: 1, meta: undefined },
+    '{"type":"tool_call","id":"c","name":"n","args":1}'],
+  ['an abandoned that is not true',
+    { type: 'tool_result', id: 'c', value: 1, error: null, abandoned: false },
+    '{"type":"tool_result","id":"c","value":1,"error":null}'],
+  ['what belongs to other rows',
+    { type: 'user_message', text: 'a', calls_follow: true, meta: 1, abandoned: true },
+    '{"type":"user_message","text":"a"}'],
+])('C4.4 X9 X10 X17 does not write %s', (_name, event, line) => {
+  expect(serializeSessionEvent(event as SessionEvent)).toBe(line);
+});
+
+test('X10 C4.4 a meta that no JSON can hold still makes a row', () => {
+  const meta: Record<string, unknown> = { big: 5n, lone: '\ud800' };
+  meta['self'] = meta;
+  expect(serializeSessionEvent({ type: 'thinking_delta', text: 'a', meta })).toBe(
+    '{"type":"thinking_delta","text":"a","meta":{"big":5,"lone":"\\ud800","self":null}}',
+  );
+});
+
 test.each(lines)('C4.4 writes %s byte for byte, and reads it back', (_name, event, line) => {
   expect(serializeSessionEvent(event)).toBe(line);
   const parsed = parseSessionEvent(line);

@@ -2,124 +2,81 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import {
-  CANCELLED_TOOL_CALL_TEXT,
   deriveMessagesFrom,
   IncrementalProjection,
-  type Content,
   type Message,
   type SessionEvent,
+  type ToolResultRow,
 } from '@celestea/core';
 
-/** C4.5 as it is written: what every row becomes, with calls merged. */
-function project(rows: SessionEvent[]): Message[] {
-  const seen = rows.filter((row) => {
-    if (row.type === 'tool_call' || row.type === 'tool_result') return row.parent_id === undefined;
-    return row.type === 'user_message' || row.type === 'assistant_message';
-  });
-  const messages: Message[] = [];
-  let merging: Content[] | null = null;
-  for (const row of seen) {
-    if (row.type === 'tool_call') {
-      if (merging === null) {
-        merging = [];
-        messages.push({ role: 'assistant', content: merging, tool_call_id: null });
-      }
-      const content = { id: row.id, name: row.name, args: row.args };
-      merging.push({ type: 'tool_call', content });
-      continue;
-    }
-    merging = null;
-    if (row.type === 'tool_result') {
-      const content = row.error ? `Error: ${row.error}` : JSON.stringify(row.value);
-      messages.push({
-        role: 'tool',
-        content: [{ type: 'text', content }],
-        tool_call_id: row.id,
-      });
-    } else if (row.type === 'user_message' || row.type === 'assistant_message') {
-      messages.push({
-        role: row.type === 'user_message' ? 'user' : 'assistant',
-        content: [{ type: 'text', content: row.text }],
-        tool_call_id: null,
-      });
-    }
-  }
-  return messages;
-}
-
-const idsOf = (message: Message): string[] =>
-  message.content.flatMap((block) => (block.type === 'tool_call' ? [block.content.id] : []));
-
-/** C4.6 as it is written: for every call, the answers that are its own. */
-function balance(messages: Message[]): Message[] {
-  const answersOf = new Map<Message, Message[]>();
-  messages.forEach((message, at) => {
-    if (message.role !== 'tool') return;
-    const owner = messages
-      .slice(0, at)
-      .findLast((other) => idsOf(other).includes(message.tool_call_id ?? ''));
-    if (owner !== undefined) answersOf.set(owner, [...(answersOf.get(owner) ?? []), message]);
-  });
-  return messages
-    .filter((message) => message.role !== 'tool')
-    .flatMap((message) => {
-      const answers = [...(answersOf.get(message) ?? [])];
-      const seats = idsOf(message).map((id): Message => {
-        const at = answers.findIndex((answer) => answer.tool_call_id === id);
-        const [answer] = at < 0 ? [] : answers.splice(at, 1);
-        if (answer !== undefined) return answer;
-        const content = CANCELLED_TOOL_CALL_TEXT;
-        return { role: 'tool', content: [{ type: 'text', content }], tool_call_id: id };
-      });
-      return [message, ...seats];
-    });
-}
+import { balance, idsOf, project, surfaced } from './reference-projection.ts';
+import { row, type } from './support.ts';
 
 const id = fc.constantFrom('a', 'b', 'c');
 const words = fc.constantFrom('', 'x', 'y');
-const parent = fc.option(fc.constant('p'), { nil: undefined, freq: 5 });
+const meta = fc.constantFrom(null, 0, 'sig', { signature: 's' });
+const yes = fc.constant(true as const);
+const turnFields = { id: fc.constant('turn-0') };
+const callFields = { type: type('tool_call'), id, name: fc.constant('n'), args: fc.nat(9), meta };
+const nested = { parent_id: fc.constant('p') };
+const shown = surfaced.map(({ value, surface }) => ({ value, surface }));
+const bare = row({ value: fc.constantFrom<unknown>(0, 1, 2, 3, '', null) }, ['value']);
+
+const result: fc.Arbitrary<ToolResultRow> = fc
+  .tuple(
+    row(
+      {
+        type: type('tool_result'),
+        id: fc.oneof(id, fc.constant('stranger')),
+        error: fc.constantFrom(null, null, '', 'e'),
+      },
+      ['type', 'id', 'error'],
+    ),
+    fc.oneof({ weight: 5, arbitrary: bare }, fc.constantFrom(...shown)),
+    fc.oneof({ weight: 5, arbitrary: fc.constant({}) }, row({ abandoned: yes }, ['abandoned'])),
+  )
+  .map(([fields, value, abandoned]) => ({ ...fields, ...value, ...abandoned }));
+
+const weighted = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary });
 
 const anyRow: fc.Arbitrary<SessionEvent> = fc.oneof(
-  { weight: 1, arbitrary: fc.constant<SessionEvent>({ type: 'turn_start', id: 'turn-0' }) },
-  { weight: 1, arbitrary: fc.constant<SessionEvent>({ type: 'turn_end', id: 'turn-0' }) },
-  { weight: 1, arbitrary: words.map((text): SessionEvent => ({ type: 'thinking_delta', text })) },
-  { weight: 1, arbitrary: words.map((text): SessionEvent => ({ type: 'user_message', text })) },
-  {
-    weight: 1,
-    arbitrary: words.map((text): SessionEvent => ({ type: 'assistant_message', text })),
-  },
-  {
-    weight: 5,
-    arbitrary: fc
-      .tuple(id, fc.nat(9), parent)
-      .map(([call, args, parent_id]): SessionEvent => ({
-        type: 'tool_call',
-        id: call,
-        name: 'n',
-        args,
-        ...(parent_id === undefined ? {} : { parent_id }),
-      })),
-  },
-  {
-    weight: 5,
-    arbitrary: fc
-      .tuple(
-        fc.oneof(id, fc.constant('stranger')),
-        fc.nat(9),
-        fc.constantFrom(null, '', 'e'),
-        parent,
-      )
-      .map(([call, value, error, parent_id]): SessionEvent => ({
-        type: 'tool_result',
-        id: call,
-        value,
-        error,
-        ...(parent_id === undefined ? {} : { parent_id }),
-      })),
-  },
+  weighted(1, row({ type: type('turn_start'), ...turnFields }, ['type', 'id'])),
+  weighted(1, row({ type: type('turn_end'), ...turnFields }, ['type', 'id'])),
+  weighted(1, row({ type: type('user_message'), text: words }, ['type', 'text'])),
+  weighted(
+    3,
+    row({ type: type('assistant_message'), text: words, calls_follow: yes }, ['type', 'text']),
+  ),
+  weighted(3, row({ type: type('thinking_delta'), text: words, meta }, ['type', 'text'])),
+  weighted(5, row(callFields, ['type', 'id', 'name', 'args'])),
+  weighted(1, row({ ...callFields, ...nested }, ['type', 'id', 'name', 'args', 'parent_id'])),
+  weighted(5, result),
+  weighted(
+    1,
+    result.map((answer): ToolResultRow => ({ ...answer, parent_id: 'p' })),
+  ),
 );
 
-test('C4.5 C4.6 C4.7 after every row both projections and the rule say the same', () => {
+test('X9 X10 the rows of these properties make messages of every mix', () => {
+  const seen = new Set<string>();
+  for (const rows of fc.sample(fc.array(anyRow, { maxLength: 30, size: 'max' }), 200)) {
+    for (const { content } of deriveMessagesFrom(rows)) {
+      seen.add([...new Set(content.map((block) => block.type))].join(' '));
+    }
+  }
+  expect([...seen].sort()).toEqual(
+    [
+      'text',
+      'text tool_call',
+      'thinking text',
+      'thinking text tool_call',
+      'thinking tool_call',
+      'tool_call',
+    ].sort(),
+  );
+});
+
+test('C4.5 C4.6 C4.7 X9 X10 X12 X17 after every row both projections and the rule agree', () => {
   fc.assert(
     fc.property(fc.array(anyRow, { maxLength: 30, size: 'max' }), (rows) => {
       const projection = new IncrementalProjection();
@@ -137,7 +94,7 @@ test('C4.5 C4.6 C4.7 after every row both projections and the rule say the same'
         before = now;
       });
     }),
-    { numRuns: 150 },
+    { numRuns: 400 },
   );
 });
 

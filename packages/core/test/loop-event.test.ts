@@ -1,8 +1,8 @@
 import { expectTypeOf, test } from 'vitest';
 
-import type { LoopEvent, SseEventName, TurnOutcome } from '@celestea/core';
+import type { FinishReason, LoopEvent, SseEventName, ToolCall, TurnOutcome } from '@celestea/core';
 
-test('C5.6 the loop events and their shapes', () => {
+test('C5.6 X8 X17 the loop events and their shapes', () => {
   expectTypeOf<LoopEvent>().toEqualTypeOf<
     | { kind: 'text'; delta: string }
     | { kind: 'thinking'; delta: string }
@@ -15,8 +15,9 @@ test('C5.6 the loop events and their shapes', () => {
         render: string | null;
         error: string | null;
         decision: 'allow' | 'deny' | 'ask' | null;
+        abandoned?: true;
       }
-    | { kind: 'done'; text: string; tool_calls: { id: string; name: string; args: unknown }[] }
+    | { kind: 'done'; text: string; tool_calls: ToolCall[]; finish?: FinishReason }
     | { kind: 'turn_end'; outcome: TurnOutcome }
   >();
 });

@@ -43,13 +43,19 @@ test('C1 the lists of roles and media types', () => {
   expect(IMAGE_MEDIA_TYPES).toEqual(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);
 });
 
-test('C1 the shapes are the wire format', () => {
+test('C1 X10 the shapes are the wire format', () => {
   expectTypeOf<Role>().toEqualTypeOf<'system' | 'user' | 'assistant' | 'tool'>();
-  expectTypeOf<ToolCall>().toEqualTypeOf<{ id: string; name: string; args: unknown }>();
+  expectTypeOf<ToolCall>().toEqualTypeOf<{
+    id: string;
+    name: string;
+    args: unknown;
+    meta?: unknown;
+  }>();
   expectTypeOf<Content>().toEqualTypeOf<
     | { type: 'text'; content: string }
     | { type: 'tool_call'; content: ToolCall }
     | { type: 'image'; content: ImageRef }
+    | { type: 'thinking'; content: { text: string; meta: unknown } }
   >();
   expectTypeOf<Message>().toEqualTypeOf<{
     role: Role;

@@ -2,10 +2,12 @@ import { expect, expectTypeOf, test } from 'vitest';
 
 import {
   assistantText,
+  FINISH_REASONS,
   isTerminalStreamEvent,
   LlmError,
   STREAM_EVENT_KINDS,
   zeroUsage,
+  type FinishReason,
   type Llm,
   type LlmErrorKind,
   type LlmStream,
@@ -28,7 +30,7 @@ test('C2.1 a request has these six fields', () => {
   }>();
 });
 
-test('C2.2 the kinds of stream events, and their shapes', () => {
+test('C2.2 X8 X10 the kinds of stream events, and their shapes', () => {
   expect(STREAM_EVENT_KINDS).toEqual([
     'text',
     'thinking',
@@ -39,12 +41,36 @@ test('C2.2 the kinds of stream events, and their shapes', () => {
   ]);
   expectTypeOf<StreamEvent>().toEqualTypeOf<
     | { kind: 'text'; text: string }
-    | { kind: 'thinking'; text: string }
+    | { kind: 'thinking'; text: string; meta?: unknown }
     | { kind: 'usage'; usage: Usage }
-    | { kind: 'done'; message: Message }
+    | { kind: 'done'; message: Message; finish?: FinishReason }
     | { kind: 'failed'; kindOf: 'generate' | 'stream'; message: string }
     | { kind: 'interrupted' }
   >();
+});
+
+test('X8 the reasons why a model stops are a closed list, each of them once', () => {
+  expect(FINISH_REASONS).toEqual([
+    'stop',
+    'tool_calls',
+    'length',
+    'content_filter',
+    'refusal',
+    'other',
+  ]);
+  expectTypeOf(FINISH_REASONS).toEqualTypeOf<readonly FinishReason[]>();
+  expectTypeOf<FinishReason>().toEqualTypeOf<
+    'stop' | 'tool_calls' | 'length' | 'content_filter' | 'refusal' | 'other'
+  >();
+});
+
+test('X8 no reason changes that done ends the reply, nor meta that thinking does not', () => {
+  for (const finish of FINISH_REASONS) {
+    expect(isTerminalStreamEvent({ kind: 'done', message: assistantText('a'), finish })).toBe(true);
+  }
+  expect(isTerminalStreamEvent({ kind: 'thinking', text: '', meta: { signature: 's' } })).toBe(
+    false,
+  );
 });
 
 test.each<[event: StreamEvent, terminal: boolean]>([

@@ -55,7 +55,7 @@ test.each<[name: string, rows: SessionEvent[], messages: Message[]]>([
   ['only rows the model never sees', [start, thought, end, start], []],
   ['words', [start, user('hi'), thought, said('yes'), end],
     [Message.user('hi'), Message.assistantText('yes')]],
-  ['empty words', [user(''), said('')], [Message.user(''), Message.assistantText('')]],
+  ['empty words', [user(''), said('')], [Message.user('')]],
   ['one step with two calls', [user('go'), call('a'), call('b'), result('a', 1), result('b', 2)],
     [Message.user('go'), calls('a', 'b'), answer('a', '1'), answer('b', '2')]],
   ['calls flushed by an answer, then new calls',

@@ -5,6 +5,7 @@ import type {
   Message,
   SessionEvent,
   SessionLog,
+  ToolSurface,
   TurnOutcome,
 } from '@celestea/core';
 
@@ -22,21 +23,29 @@ test('C4.2 a log has these six methods, and flush is optional', () => {
   }>();
 });
 
-test('C4 the rows are a closed union of seven', () => {
+test('C4 X9 X10 X12 X17 the rows are a closed union of seven', () => {
   expectTypeOf<SessionEvent>().toEqualTypeOf<
     | { type: 'turn_start'; id: string }
     | { type: 'turn_end'; id: string; outcome?: TurnOutcome }
     | { type: 'user_message'; text: string; attachments?: ImageRef[] }
-    | { type: 'assistant_message'; text: string }
-    | { type: 'thinking_delta'; text: string }
-    | { type: 'tool_call'; id: string; name: string; args: unknown; parent_id?: string }
+    | { type: 'assistant_message'; text: string; calls_follow?: true }
+    | { type: 'thinking_delta'; text: string; meta?: unknown }
+    | {
+        type: 'tool_call';
+        id: string;
+        name: string;
+        args: unknown;
+        parent_id?: string;
+        meta?: unknown;
+      }
     | {
         type: 'tool_result';
         id: string;
         value: unknown;
         error: string | null;
         parent_id?: string;
-        surface?: Record<string, unknown>;
+        surface?: ToolSurface;
+        abandoned?: true;
       }
   >();
 });

@@ -66,12 +66,18 @@ export const imageRef: fc.Arbitrary<ImageRef> = fc.record(
   },
 );
 
-const row = <T, K extends keyof T>(
+/** A record of these fields; those that are not required may be left out. */
+export const row = <T, K extends keyof T>(
   model: { [P in keyof T]: fc.Arbitrary<T[P]> },
   requiredKeys: K[],
 ) => fc.record(model, { requiredKeys, noNullPrototype: true });
 
-const type = <T extends SessionEvent['type']>(name: T) => fc.constant(name);
+const yes = fc.constant(true as const);
+
+/** What a provider wants back; `null` reads as none. */
+const meta = jsonValue.filter((value) => value !== null);
+
+export const type = <T extends SessionEvent['type']>(name: T) => fc.constant(name);
 
 /** Rows as they come back from a log: what is absent is absent, an outcome is always there. */
 export const sessionEvent: fc.Arbitrary<SessionEvent> = fc.oneof(
@@ -102,8 +108,11 @@ export const sessionEvent: fc.Arbitrary<SessionEvent> = fc.oneof(
     },
     ['type', 'text'],
   ),
-  row({ type: type('assistant_message'), text: hostileText }, ['type', 'text']),
-  row({ type: type('thinking_delta'), text: hostileText }, ['type', 'text']),
+  row(
+    { type: type('assistant_message'), text: hostileText, calls_follow: yes },
+    ['type', 'text'],
+  ),
+  row({ type: type('thinking_delta'), text: hostileText, meta }, ['type', 'text']),
   row(
     {
       type: type('tool_call'),
@@ -111,6 +120,7 @@ export const sessionEvent: fc.Arbitrary<SessionEvent> = fc.oneof(
       name: hostileText,
       args: jsonValue,
       parent_id: hostileText,
+      meta,
     },
     ['type', 'id', 'name', 'args'],
   ),
@@ -122,6 +132,7 @@ export const sessionEvent: fc.Arbitrary<SessionEvent> = fc.oneof(
       error: fc.option(hostileText, { nil: null }),
       parent_id: hostileText,
       surface: jsonRecord,
+      abandoned: yes,
     },
     ['type', 'id', 'value', 'error'],
   ),

@@ -1,6 +1,7 @@
 import { expectTypeOf, test } from 'vitest';
 
 import type {
+  OmittedSurface,
   Tool,
   ToolDecision,
   ToolExecOutcome,
@@ -9,6 +10,8 @@ import type {
   ToolOutput,
   ToolRegistry,
   ToolSpec,
+  ToolSurface,
+  TruncationSurface,
 } from '@celestea/core';
 
 // Core declares the tool seam; what a registry does with it is proved where one is built.
@@ -25,15 +28,32 @@ test('C3.2 an input is a call id, a name and raw arguments', () => {
   expectTypeOf<ToolInput>().toEqualTypeOf<{ call_id: string; name: string; args: unknown }>();
 });
 
-test('C3.3 an output holds value, render, error and decision; a surface is optional', () => {
+test('C3.3 X17 an output holds value, render, error and decision; the rest is optional', () => {
   expectTypeOf<ToolOutput>().toEqualTypeOf<{
     call_id: string;
     value: unknown;
     render: string | null;
     error: string | null;
     decision: ToolDecision | null;
-    surface?: Record<string, unknown>;
+    surface?: ToolSurface;
+    abandoned?: true;
   }>();
+});
+
+test('X12 a surface is one of two kinds we know, or any other', () => {
+  expectTypeOf<OmittedSurface>().toEqualTypeOf<{
+    kind: 'omitted';
+    omitted_bytes: number;
+    total_bytes: number;
+    locator: string;
+    retrieval_hint: string;
+    head_bytes: number;
+    tail_bytes: number;
+  }>();
+  expectTypeOf<TruncationSurface>().toEqualTypeOf<{ kind: 'truncation'; note: string }>();
+  expectTypeOf<ToolSurface>().toEqualTypeOf<
+    OmittedSurface | TruncationSurface | Record<string, unknown>
+  >();
 });
 
 test('C3.4 a decision is one of three, and two of them give a reason', () => {
@@ -46,7 +66,7 @@ test('C3.5 a tool has a spec and execute; executeWith is optional', () => {
   expectTypeOf<ToolExecOutcome>().toEqualTypeOf<{
     value: unknown;
     render: string | null;
-    surface?: Record<string, unknown>;
+    surface?: ToolSurface;
   }>();
   expectTypeOf<Tool>().toEqualTypeOf<{
     spec(): ToolSpec;

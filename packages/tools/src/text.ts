@@ -11,3 +11,8 @@ export function codePointStart(text: string, index: number): number {
 export function cutText(text: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, codePointStart(text, max - 1))}…`;
 }
+
+/** `1 line`, `2 lines`; `2+ lines` when there are more. */
+export function counted(count: number, one: string, many: string, more = false): string {
+  return `${String(count)}${more ? '+' : ''} ${count === 1 && !more ? one : many}`;
+}

@@ -182,7 +182,7 @@ test('C3.7 through a registry the file tools give results, and errors as data', 
     'search_text',
   ]);
   const found = await registry.dispatch(call('search_text', { query: 'x' }));
-  expect(found).toMatchObject({ error: null, render: '"x": 1 lines' });
+  expect(found).toMatchObject({ error: null, render: '"x": 1 line' });
   const output = await registry.dispatch(call('read_file', { path: '../x' }));
   expect(output).toMatchObject({
     value: null,

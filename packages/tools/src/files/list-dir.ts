@@ -2,6 +2,7 @@ import type { Tool } from '@celestea/core';
 
 import { Arguments } from '../arguments.ts';
 import { defineTool } from '../define-tool.ts';
+import { counted } from '../text.ts';
 import { FileRoot, kindOf, MAX_PATH, type FileKind } from './file-root.ts';
 
 const MAX_ENTRIES = 500;
@@ -47,7 +48,7 @@ export function listDirTool(root: string): Tool {
     execute(args, { signal }) {
       return listDir(files, new Arguments(args, ['path']).text('path', MAX_PATH, '.'), signal);
     },
-    render: ({ path, total_entries }) => `${path}: ${String(total_entries)} entries`,
+    render: ({ path, total_entries }) => `${path}: ${counted(total_entries, 'entry', 'entries')}`,
   });
 }
 

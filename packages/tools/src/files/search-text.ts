@@ -2,7 +2,7 @@ import type { Tool } from '@celestea/core';
 
 import { Arguments } from '../arguments.ts';
 import { defineTool } from '../define-tool.ts';
-import { codePointStart } from '../text.ts';
+import { codePointStart, counted } from '../text.ts';
 import { FileRoot, MAX_PATH } from './file-root.ts';
 import { readSmallText } from './small-text.ts';
 import { walkFiles } from './walk.ts';
@@ -78,7 +78,7 @@ export function searchTextTool(root: string): Tool {
       return searchText(files, readSearch(args), signal);
     },
     render: ({ query, matches, truncated }) =>
-      `${JSON.stringify(query)}: ${String(matches.length)}${truncated ? '+' : ''} lines`,
+      `${JSON.stringify(query)}: ${counted(matches.length, 'line', 'lines', truncated)}`,
   });
 }
 

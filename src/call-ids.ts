@@ -1,0 +1,42 @@
+import type { Message, ToolCall } from '@celestea/core';
+
+/**
+ * Gives every call of a conversation an id of its own (X11). A provider may send empty,
+ * missing or repeated ids; inside a step a call is known by its position, and an id that
+ * cannot tell it apart is replaced by a fresh one.
+ */
+export class CallIds {
+  readonly #prefix: string;
+  readonly #used = new Set<string>();
+  #count = 0;
+
+  /** `turnId` makes the fresh ids readable; `history` holds the ids that are taken. */
+  constructor(turnId: string, history: Iterable<Message>) {
+    this.#prefix = `call-${turnId}-`;
+    for (const message of history) {
+      for (const block of message.content) {
+        if (block.type === 'tool_call') this.#used.add(block.content.id);
+      }
+    }
+  }
+
+  /** The calls of one reply, each with an id that was never used before. */
+  unique(calls: readonly ToolCall[]): ToolCall[] {
+    return calls.map((call) => {
+      const id: unknown = call.id;
+      const fits = typeof id === 'string' && id !== '' && !this.#used.has(id);
+      const own = fits ? call : { ...call, id: this.#fresh() };
+      this.#used.add(own.id);
+      return own;
+    });
+  }
+
+  #fresh(): string {
+    let id: string;
+    do {
+      id = `${this.#prefix}${String(this.#count)}`;
+      this.#count += 1;
+    } while (this.#used.has(id));
+    return id;
+  }
+}

@@ -1,0 +1,111 @@
+import { AgentError, type LoopEvent, type TurnOutcome } from '@celestea/core';
+
+import { ignore } from './cancel.ts';
+import type { EventSink } from './events.ts';
+
+/** Runs a turn that tells `sink` and listens to `signal`. */
+export type TurnStarter = (sink: EventSink, signal: AbortSignal) => Promise<TurnOutcome>;
+
+interface Waiter {
+  readonly resolve: (result: IteratorResult<LoopEvent, undefined>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const END: IteratorResult<LoopEvent, undefined> = { done: true, value: undefined };
+
+/**
+ * The events of a running turn, to be pulled with `for await` (X5). Events are kept until
+ * they are read. Leaving the loop early cancels the turn and waits for its end. There is one
+ * reader.
+ *
+ * Nobody has to look at `outcome`, and nobody has to iterate: both settle by themselves, and
+ * neither makes an unhandled rejection.
+ */
+export class TurnStream implements AsyncIterable<LoopEvent> {
+  /** How the turn ended; rejects when it could not start or a seam broke. */
+  readonly outcome: Promise<TurnOutcome>;
+  readonly #controller = new AbortController();
+  #events: LoopEvent[] = [];
+  #read = 0;
+  #waiters: Waiter[] = [];
+  #settled = false;
+  /** What to throw once every event was read; taken by the first who gets there. */
+  #fault: { error: unknown } | null = null;
+  #taken = false;
+
+  /** Starts the turn at once. */
+  constructor(start: TurnStarter) {
+    this.outcome = start(this.#push, this.#controller.signal);
+    this.outcome.then(
+      () => {
+        this.#settle(null);
+      },
+      (error: unknown) => {
+        this.#settle({ error });
+      },
+    );
+  }
+
+  /** Cancels the turn; its events go on until its `turn_end`. */
+  cancel(reason?: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  /** @throws AgentError on a second call: events go to one reader. */
+  [Symbol.asyncIterator](): AsyncIterator<LoopEvent, undefined> {
+    if (this.#taken) throw new AgentError('a TurnStream has one reader, and it has one already');
+    this.#taken = true;
+    return {
+      next: () => this.#next(),
+      return: async () => {
+        this.cancel();
+        await this.outcome.then(ignore, ignore);
+        this.#events = [];
+        this.#read = 0;
+        this.#fault = null;
+        return END;
+      },
+    };
+  }
+
+  #next(): Promise<IteratorResult<LoopEvent, undefined>> {
+    const event = this.#events[this.#read];
+    if (event !== undefined) {
+      this.#read += 1;
+      if (this.#read === this.#events.length) {
+        this.#events = [];
+        this.#read = 0;
+      }
+      return Promise.resolve({ done: false, value: event });
+    }
+    if (!this.#settled) {
+      return new Promise((resolve, reject) => {
+        this.#waiters.push({ resolve, reject });
+      });
+    }
+    const fault = this.#fault;
+    if (fault === null) return Promise.resolve(END);
+    this.#fault = null;
+    return rejected(fault.error);
+  }
+
+  readonly #push = (event: LoopEvent): void => {
+    const waiter = this.#waiters.shift();
+    if (waiter === undefined) this.#events.push(event);
+    else waiter.resolve({ done: false, value: event });
+  };
+
+  #settle(fault: { error: unknown } | null): void {
+    this.#settled = true;
+    this.#fault = fault;
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const { resolve, reject } of waiters) this.#next().then(resolve, reject);
+  }
+}
+
+/** A seam may break with anything, so this is no `Promise.reject` of an Error. */
+async function rejected(error: unknown): Promise<never> {
+  await Promise.resolve();
+  throw error;
+}
