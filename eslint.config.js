@@ -33,17 +33,20 @@ function onlyImports(allowed) {
 const core = '@celestea/core';
 const arrows = {
   core: [],
-  session: [core, 'node:fs', 'node:path'],
-  tools: [core, 'node:fs', 'node:fs/promises', 'node:path'],
+  session: [core, 'node:fs', 'node:os', 'node:path'],
+  tools: [core, 'node:child_process', 'node:fs', 'node:fs/promises', 'node:path'],
   llm: [core],
   cli: [
     core,
     '@celestea/agent-loop',
+    '@celestea/agent-loop/testing',
     '@celestea/session',
     '@celestea/tools',
     '@celestea/llm',
+    'node:fs',
     'node:path',
     'node:process',
+    'node:readline',
     'node:util',
   ],
 };

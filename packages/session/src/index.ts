@@ -1,1 +1,10 @@
 export { InMemorySessionLog, inMemorySessionLogPlugin } from './in-memory.ts';
+export { JsonlSessionLog, jsonlSessionLogPlugin } from './jsonl-log.ts';
+export type { JsonlSessionLogOptions, OpenReport } from './jsonl-log.ts';
+export {
+  SessionLogBrokenError,
+  SessionLogDamagedError,
+  SessionLogInUseError,
+} from './errors.ts';
+export type { DamagedLine, LockHolder } from './errors.ts';
+export type { FileSystem } from './file-system.ts';

@@ -1,0 +1,117 @@
+import { parseSessionEvent, type SessionEvent } from '@celestea/core';
+
+import type { DamagedLine } from './errors.ts';
+import type { FileSystem } from './file-system.ts';
+
+/** One line of a log. */
+export type LogLine =
+  | { kind: 'row'; row: SessionEvent; end: number; terminated: boolean }
+  | { kind: 'damaged'; damage: DamagedLine; terminated: boolean }
+  /** The end of a file whose last write was cut off: no line break, and no row. */
+  | { kind: 'torn'; offset: number; bytes: number };
+
+const CHUNK_BYTES = 256 * 1024;
+const LINE_FEED = 0x0a;
+
+/**
+ * Reads the lines of a log from its start up to `size` bytes, a chunk at a time, so that a
+ * log of any length is read in little memory. Empty lines are passed over.
+ */
+export function* readLines(
+  fs: FileSystem,
+  fd: number,
+  size: number,
+  chunkBytes: number = CHUNK_BYTES,
+): Generator<LogLine> {
+  let pending: Uint8Array[] = [];
+  let offset = 0;
+  let line = 0;
+  for (let at = 0; at < size; ) {
+    const buffer = new Uint8Array(Math.min(chunkBytes, size - at));
+    const read = fs.readSync(fd, buffer, 0, buffer.length, at);
+    if (read === 0) break; // cut shorter meanwhile
+    at += read;
+    const chunk = buffer.subarray(0, read);
+    let from = 0;
+    for (;;) {
+      const end = chunk.indexOf(LINE_FEED, from);
+      if (end < 0) break;
+      line += 1;
+      pending.push(chunk.subarray(from, end));
+      const bytes = joined(pending);
+      if (!isBlank(bytes)) yield readLine(bytes, line, offset, true);
+      offset += bytes.length + 1;
+      pending = [];
+      from = end + 1;
+    }
+    if (from < read) pending.push(chunk.subarray(from));
+  }
+  const rest = joined(pending);
+  if (!isBlank(rest)) yield readLine(rest, line + 1, offset, false);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** Spaces, tabs and the carriage return of a line that an editor ended with CR LF. */
+const isBlank = (bytes: Uint8Array): boolean =>
+  bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+
+function readLine(bytes: Uint8Array, line: number, offset: number, terminated: boolean): LogLine {
+  const text = decoded(bytes);
+  const parsed = text === null ? NOT_UTF8 : parseSessionEvent(text);
+  if (parsed.ok) {
+    const end = offset + bytes.length + (terminated ? 1 : 0);
+    return { kind: 'row', row: parsed.event, end, terminated };
+  }
+  if (!terminated && isCutOff(bytes, text)) return { kind: 'torn', offset, bytes: bytes.length };
+  const reason = parsed.errors.join('; ');
+  return { kind: 'damaged', damage: { line, offset, bytes: bytes.length, reason }, terminated };
+}
+
+/** How each row starts that a log writes (C4.4). */
+const ROW_START = '{"type":"';
+
+/**
+ * Whether a line without its end is what a write leaves that was cut off: the start of a row,
+ * with NUL where the disk had no time for the bytes. Anything else was not written by a log,
+ * and is not for a log to remove.
+ */
+function isCutOff(bytes: Uint8Array, text: string | null): boolean {
+  const start = String.fromCharCode(...bytes.subarray(0, ROW_START.length));
+  if (start === ROW_START) return text === null || !isJson(text);
+  const written = start.replace(/\0.*$/s, '');
+  const rest = bytes.subarray(written.length);
+  return ROW_START.startsWith(written) && rest.every((byte) => byte === 0);
+}
+
+/** Part of a row never is: its last brace is missing. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function decoded(bytes: Uint8Array): string | null {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+const NOT_UTF8 = { ok: false, errors: ['not UTF-8'] } as const;
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -1,0 +1,16 @@
+/** The loop that the log is made for. By path: it is no dependency of this package. */
+export { createAgentLoop } from '../../../../src/index.ts';
+export {
+  assertLogValid,
+  callTools,
+  collectingSink,
+  done,
+  FakeToolRegistry,
+  say,
+  ScriptedLlm,
+  testContext,
+  think,
+  thinkSigned,
+} from '../../../../src/testing/index.ts';
+export { assertRequestValid } from '../../../../test/support/request-checker.ts';
+export type { FakeTool, Script } from '../../../../src/testing/index.ts';
