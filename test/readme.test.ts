@@ -61,7 +61,7 @@ test('the first command of the README runs a turn', async () => {
   const question = /^npx -y pnpm@10 start "(.*)"$/m.exec(commands)?.[1] ?? '';
   expect(question).not.toBe('');
   const { exitCode, stdout } = await run(
-    ['--import', 'tsx', 'packages/cli/src/main.ts', question],
+    ['--import', 'tsx', 'packages/cli/src/main.ts', '--no-session', question],
     root,
   );
   expect(stdout).toContain('completed');

@@ -1,133 +1,133 @@
-import { parseArgs } from 'node:util';
+import {
+  readCount,
+  readMilliseconds,
+  readSeconds,
+  type ReadNumber,
+  type TurnLimits,
+} from './limits.ts';
+import { readTokens, shown, type Given, type OptionName } from './options.ts';
+import { readSessionChoice, type SessionChoice } from './session-choice.ts';
 
-import { safeLine } from './safe-text.ts';
-
-/** Runs one turn. */
-export interface AskCommand {
-  readonly kind: 'ask';
-  readonly question: string;
+/** How turns are run, whoever asks. */
+export interface TurnSettings {
   /** As it was given; `null` for the current folder. */
   readonly root: string | null;
-  /** Frames instead of text. */
-  readonly json: boolean;
+  readonly session: SessionChoice;
   /** Milliseconds the offline model waits between two pieces; for demonstrations and tests. */
   readonly modelDelayMs: number;
+  readonly limits: TurnLimits;
+}
+
+/** Runs one turn. */
+export interface AskCommand extends TurnSettings {
+  readonly kind: 'ask';
+  readonly question: string;
+  /** Frames instead of text. */
+  readonly json: boolean;
+}
+
+/** No question: opens the prompt where there is a terminal. */
+export interface PromptCommand extends TurnSettings {
+  readonly kind: 'prompt';
+  /** Whether not even an option was given. */
+  readonly bare: boolean;
+}
+
+/** Prints a session. */
+export interface LogCommand {
+  readonly kind: 'log';
+  readonly file: string;
+  /** The rows instead of text. */
+  readonly json: boolean;
+}
+
+/** Says what is wrong with a session. */
+export interface CheckCommand {
+  readonly kind: 'check';
+  readonly file: string;
 }
 
 /** What a command line asks for. A sub-command is a new member. */
-export type Command = { readonly kind: 'help' } | { readonly kind: 'version' } | AskCommand;
+export type Command =
+  | { readonly kind: 'help' }
+  | { readonly kind: 'version' }
+  | AskCommand
+  | PromptCommand
+  | LogCommand
+  | CheckCommand;
 
 /** A command, or what is wrong with the command line: what was expected and what came. */
 export type ParsedArgs =
   | { readonly ok: true; readonly command: Command }
   | { readonly ok: false; readonly error: string };
 
-const OPTIONS = {
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean' },
-  json: { type: 'boolean' },
-  root: { type: 'string' },
-  'model-delay': { type: 'string' },
-} as const;
-
-type OptionName = keyof typeof OPTIONS;
-
-/** What the value of an option is, for the message when it is missing. */
-const VALUES: Partial<Record<OptionName, string>> = {
-  root: 'a folder',
-  'model-delay': 'a number of milliseconds',
-};
-
-const LONGEST_DELAY = 2 ** 31 - 1;
-
 /**
  * Reads the words after the command's name; never throws. Options may stand anywhere before
- * `--`, the last of a kind counts, and asking for help wins over any mistake beside it.
+ * `--`, the last of a kind counts, and asking for help wins over any mistake beside it. `log`
+ * and `check` with one word more are sub-commands; all else that they begin is a question.
  */
 export function parseCommand(argv: readonly string[]): ParsedArgs {
   const given = readTokens(argv);
   if (given.flags.has('help')) return { ok: true, command: { kind: 'help' } };
+  const settings = readSettings(given);
   const [error] = given.errors;
   if (error !== undefined) return { ok: false, error };
   if (given.flags.has('version')) return { ok: true, command: { kind: 'version' } };
-  return askCommand(given);
+  return commandOf(given, settings);
 }
 
-interface Given {
-  readonly flags: Set<OptionName>;
-  readonly values: Map<OptionName, string>;
-  readonly words: string[];
-  readonly errors: string[];
+/** Notes what is wrong with the values among the errors. */
+function readSettings(given: Given): TurnSettings {
+  const number = (name: OptionName, read: (text: string) => ReadNumber): number | null => {
+    const text = given.values.get(name);
+    if (text === undefined) return null;
+    const result = read(text);
+    if (result.ok) return result.value;
+    given.errors.push(`--${name}: expected ${result.expected}, got ${shown(text)}`);
+    return null;
+  };
+  const root = given.values.get('root') ?? null;
+  if (root === '') given.errors.push('--root: expected a folder, got an empty text');
+  return {
+    root,
+    session: readSessionChoice(given),
+    modelDelayMs: number('model-delay', readMilliseconds) ?? 0,
+    limits: {
+      timeoutMs: number('timeout', readSeconds),
+      idleTimeoutMs: number('idle-timeout', readSeconds),
+      toolTimeoutMs: number('tool-timeout', readSeconds),
+      maxSteps: number('max-steps', readCount),
+      windowTokens: number('window', readCount),
+    },
+  };
 }
 
-function readTokens(argv: readonly string[]): Given {
-  const { tokens } = parseArgs({
-    args: [...argv],
-    options: OPTIONS,
-    allowPositionals: true,
-    strict: false, // the mistakes are told in our own words
-    tokens: true,
-  });
-  const given: Given = { flags: new Set(), values: new Map(), words: [], errors: [] };
-  for (const token of tokens) {
-    switch (token.kind) {
-      case 'positional':
-        given.words.push(token.value);
-        break;
-      case 'option':
-        takeOption(given, token);
-        break;
-      case 'option-terminator':
-        break;
-      default:
-        token satisfies never;
-    }
+function commandOf(given: Given, settings: TurnSettings): ParsedArgs {
+  const { flags, values, words } = given;
+  const [first, file] = words;
+  if ((first === 'log' || first === 'check') && file !== undefined && words.length === 2) {
+    if (!given.isEscaped) return fileCommand(first, file, given);
   }
-  return given;
-}
-
-interface OptionToken {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value: string | undefined;
-  readonly inlineValue: boolean | undefined;
-}
-
-function takeOption(given: Given, { name, rawName, value, inlineValue }: OptionToken): void {
-  if (!isOption(name)) {
-    given.errors.push(`unknown option ${shown(rawName)}; words that start with - go after --`);
-  } else if (OPTIONS[name].type === 'boolean') {
-    if (value === undefined) given.flags.add(name);
-    else given.errors.push(`${rawName}: expected no value, got ${shown(value)}`);
-  } else if (value === undefined) {
-    given.errors.push(`${rawName}: expected ${VALUES[name] ?? 'a value'}, got nothing`);
-  } else if (inlineValue !== true && value.startsWith('-')) {
-    const expected = `${rawName}: expected ${VALUES[name] ?? 'a value'}`;
-    given.errors.push(`${expected}, got ${shown(value)}; if that is it, write ${rawName}=…`);
-  } else {
-    given.values.set(name, value);
-  }
-}
-
-const isOption = (name: string): name is OptionName => Object.hasOwn(OPTIONS, name);
-
-function askCommand({ flags, values, words }: Given): ParsedArgs {
   const question = words.join(' ').trim();
   const json = flags.has('json');
-  if (words.length === 0 && !json) return { ok: true, command: { kind: 'help' } };
-  if (question === '') {
-    const came = words.length === 0 ? 'nothing' : 'an empty text';
-    return { ok: false, error: `question: expected some words, got ${came}` };
+  if (question !== '') return { ok: true, command: { kind: 'ask', question, json, ...settings } };
+  if (words.length === 0 && !json) {
+    const bare = values.size === 0 && flags.size === 0;
+    return { ok: true, command: { kind: 'prompt', bare, ...settings } };
   }
-  const root = values.get('root') ?? null;
-  if (root === '') return { ok: false, error: '--root: expected a folder, got an empty text' };
-  const delay = values.get('model-delay') ?? '0';
-  const modelDelayMs = /^\d+$/.test(delay) ? Number(delay) : NaN;
-  if (!(modelDelayMs <= LONGEST_DELAY)) {
-    const expected = `a whole number of milliseconds from 0 to ${String(LONGEST_DELAY)}`;
-    return { ok: false, error: `--model-delay: expected ${expected}, got ${shown(delay)}` };
-  }
-  return { ok: true, command: { kind: 'ask', question, root, json, modelDelayMs } };
+  const came = words.length === 0 ? 'nothing' : 'an empty text';
+  return { ok: false, error: `question: expected some words, got ${came}` };
 }
 
-const shown = (word: string): string => `"${safeLine(word, 80)}"`;
+/** A sub-command takes no option that it would have to ignore. */
+function fileCommand(kind: 'log' | 'check', file: string, { flags, values }: Given): ParsedArgs {
+  if (file === '') return { ok: false, error: `${kind}: expected a file, got an empty text` };
+  const taken: readonly OptionName[] = kind === 'log' ? ['json'] : [];
+  const other = [...flags, ...values.keys()].find((name) => !taken.includes(name));
+  if (other !== undefined) {
+    const expected = kind === 'log' ? 'no option but --json' : 'no option';
+    return { ok: false, error: `celestea ${kind} FILE: expected ${expected}, got --${other}` };
+  }
+  if (kind === 'check') return { ok: true, command: { kind, file } };
+  return { ok: true, command: { kind, file, json: flags.has('json') } };
+}

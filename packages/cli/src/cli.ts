@@ -1,9 +1,13 @@
 import { parseCommand } from './args.ts';
+import { runCheck } from './check-command.ts';
 import { misuse } from './complain.ts';
+import type { NamedLlm } from './conversation.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { HELP } from './help.ts';
 import type { CliIo } from './io.ts';
-import { runTurn, type NamedLlm } from './run-turn.ts';
+import { runLog } from './log-command.ts';
+import { runPrompt } from './prompt.ts';
+import { runTurn } from './run-turn.ts';
 import { CLI_VERSION } from './version.ts';
 
 /** What a host may put in place of the command's own parts. */
@@ -13,8 +17,9 @@ export interface CliParts {
 }
 
 /**
- * Runs the command `celestea` and gives its exit code; touches nothing but `io`, and the files
- * of the folder for reading. Rejects only with what a broken seam throws.
+ * Runs the command `celestea` and gives its exit code; touches nothing but `io`, the files of
+ * the folder for reading, and the file that keeps the session. Without a question it opens a
+ * prompt on `io.terminal`. Rejects only with what a broken seam throws.
  *
  * @example
  * const { stdout, stderr, env } = process;
@@ -40,6 +45,19 @@ export async function runCli(
       return EXIT.completed;
     case 'ask':
       return runTurn(command, io, parts.model);
+    case 'prompt': {
+      const { terminal, env } = io;
+      if (terminal !== undefined && env['TERM'] !== 'dumb') {
+        return runPrompt(command, io, terminal, parts.model);
+      }
+      io.stdout.write(HELP);
+      if (command.bare) return EXIT.completed;
+      return misuse(io.stderr, 'question: expected some words, got nothing');
+    }
+    case 'log':
+      return runLog(command, io);
+    case 'check':
+      return runCheck(command, io);
     default:
       return command satisfies never;
   }

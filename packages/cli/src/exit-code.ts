@@ -6,9 +6,11 @@ export const EXIT = {
   failed: 1,
   misuse: 2,
   cancelled: 130,
+  /** Cancelled by SIGTERM. */
+  terminated: 143,
 } as const;
 
-/** One of the four exit codes. */
+/** One of the five exit codes. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The exit code of a turn's outcome: 0 completed, 130 cancelled, 1 for the other three. */

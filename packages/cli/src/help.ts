@@ -1,29 +1,58 @@
 /** What `celestea --help` prints. */
-export const HELP = `celestea: one turn of an agent, over the files of a folder
+export const HELP = `celestea: turns of an agent, over the files of a folder
 
 Usage
-  celestea [options] QUESTION...
+  celestea [options] QUESTION...   one turn
+  celestea [options]               a prompt that stays, on a terminal
+  celestea log FILE [--json]       print a session, or its rows as JSON lines
+  celestea check FILE              say what is wrong with a session; changes nothing
 
-Examples
+Examples, in a clone of the repository
+  npx -y pnpm@10 start "which files mention AbortSignal?"
+  npx -y pnpm@10 start
+  npx -y pnpm@10 --silent start --json "what is in README.md?" > frames.jsonl
+
+The same where the command is installed, and more
   celestea "which files mention AbortSignal, and what does README.md say about cancelling?"
   celestea what is in package.json
   celestea --root ../other-project "list the files in src"
   celestea --json "what is in README.md?" > frames.jsonl
+  celestea --resume "and what does it say about tools?"
   celestea -- --json is an option of what?
 
-In a clone of the repository: npx -y pnpm@10 start "QUESTION"
-
 Options
-  --root DIR   the folder whose files the agent may read (default: the current one)
-  --json       one server-sent-event frame a line, and nothing else, on stdout
-  --version    print the version
-  -h, --help   print this
-  --           everything after it belongs to the question
+  --root DIR               the folder whose files the agent may read (default: the current one)
+  --json                   one server-sent-event frame a line, and nothing else, on stdout;
+                           pnpm prints a banner of its own unless it is --silent
+  --session FILE           keep the session in FILE, and continue what is there (default: a new
+                           file in .celestea/sessions of the folder)
+  --resume                 continue the last session of the folder; with --session, FILE has to
+                           be there
+  --no-session             keep nothing
+  --timeout SECONDS        cancel the turn when it takes longer
+  --idle-timeout SECONDS   end the turn when the model is silent for longer
+  --tool-timeout SECONDS   give up on a call that takes longer; the turn goes on
+  --max-steps N            requests to the model in one turn (default: 16)
+  --window TOKENS          the context window that a request has to fit in
+  --version                print the version
+  -h, --help               print this
+  --                       everything after it belongs to the question, log and check as well
 
-Ctrl-C cancels the turn; pressed again, it leaves at once.
+Ctrl-C cancels the turn and says which calls were abandoned; pressed again, it leaves at once.
 Colours: not when stdout is no terminal or NO_COLOR is set; FORCE_COLOR asks for them.
-Exit codes: 0 completed, 130 cancelled, 2 misuse, 1 anything else.
+Exit codes: 0 completed, 130 cancelled, 143 cancelled by SIGTERM, 2 misuse, 1 anything else.
 `;
 
 /** Where a message about misuse sends people. */
 export const HELP_HINT = 'Try celestea --help.';
+
+/** What stands over the prompt. */
+export const PROMPT_HINT = 'Ask about the files here. /help says more, Ctrl-D leaves.';
+
+/** What `/help` prints at the prompt. */
+export const PROMPT_HELP = `A line is a question; what was said before is remembered.
+While a turn runs, a line steers it: the model gets it with its next request.
+  /help    this
+  /quit    leave, as Ctrl-D does
+  Ctrl-C   cancel the turn that runs; drop a half-typed line; else leave
+`;

@@ -1,11 +1,11 @@
 export { runCli } from './cli.ts';
 export type { CliParts } from './cli.ts';
-export type { NamedLlm } from './run-turn.ts';
+export type { NamedLlm } from './conversation.ts';
 export { EXIT, exitCodeOf } from './exit-code.ts';
 export type { ExitCode } from './exit-code.ts';
-export type { CliIo, Output } from './io.ts';
+export type { CliIo, Output, Terminal } from './io.ts';
 export { TurnRenderer } from './render.ts';
-export type { TurnRendererOptions } from './render.ts';
+export type { SessionLabel, TurnRendererOptions } from './render.ts';
 export { TurnMeter } from './turn-meter.ts';
 export type { TurnFigures, TurnTotals } from './turn-meter.ts';
 export { JsonLines } from './json-lines.ts';

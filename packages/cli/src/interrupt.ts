@@ -14,7 +14,7 @@ export interface InterruptActions {
  */
 const SAME_PRESS_MS = 500;
 
-/** What to do on SIGINT: the first press cancels, the second leaves at once. */
+/** What to do on Ctrl-C, SIGINT or SIGTERM: the first press cancels, the second leaves at once. */
 export function interruptHandler({ cancel, forceExit, now }: InterruptActions): () => void {
   let pressedAt: number | null = null;
   return () => {

@@ -5,16 +5,24 @@ export interface Output {
   readonly isTTY?: boolean;
 }
 
+/** The terminal of a person, who reads what is written and types. */
+export interface Terminal {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+}
+
 /** Everything a command gets from outside, so that it runs the same in a test as in a shell. */
 export interface CliIo {
   /** What was asked for. */
   readonly stdout: Output;
   /** What went wrong. */
   readonly stderr: Output;
+  /** There when stdin and stdout are one; without it there is no prompt. */
+  readonly terminal?: Terminal | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The folder the process runs in. */
   readonly cwd: string;
-  /** Cancels the turn; it belongs to the caller. */
+  /** Cancels the turn, and ends a prompt; it belongs to the caller. */
   readonly signal: AbortSignal;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;

@@ -1,5 +1,5 @@
 import { loopEventToSse } from '@celestea/agent-loop';
-import { serdeJsonString, type LoopEvent } from '@celestea/core';
+import { serdeJsonString, type LoopEvent, type SseEventName } from '@celestea/core';
 
 import { safeJson } from './safe-text.ts';
 
@@ -26,9 +26,18 @@ export class JsonLines {
 
   /** Writes the line of one event. */
   render(loopEvent: LoopEvent): void {
+    const { event, payload } = loopEventToSse(loopEvent);
+    this.#frame(event, payload);
+  }
+
+  /** Writes the line of a `status` event: what the command is doing, beside the loop. */
+  status(phase: string, fields: Readonly<Record<string, unknown>>): void {
+    this.#frame('status', { phase, ...fields });
+  }
+
+  #frame(event: SseEventName, payload: Record<string, unknown>): void {
     const { write, session } = this.#options;
     this.#turn ??= this.#options.turn();
-    const { event, payload } = loopEventToSse(loopEvent);
     const head = JSON.stringify({ v: 1, session, turn: this.#turn, seq: this.#seq, event });
     this.#seq += 1;
     // The payload is what a model and its tools made of it: it may hold what JSON has no word for.

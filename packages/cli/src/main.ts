@@ -8,21 +8,24 @@ import { complain } from './complain.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { interruptHandler } from './interrupt.ts';
 
-const { stdout, stderr } = process;
+const { stdin, stdout, stderr } = process;
 const turn = new AbortController();
 const now = (): number => performance.now();
 const outputFaults: NodeJS.ErrnoException[] = [];
 
-process.on(
-  'SIGINT',
-  interruptHandler({
-    cancel: () => {
-      turn.abort();
-    },
-    forceExit: () => process.exit(EXIT.cancelled),
-    now,
-  }),
-);
+let cancelledCode: ExitCode = EXIT.cancelled;
+const interrupt = interruptHandler({
+  cancel: () => {
+    turn.abort();
+  },
+  forceExit: () => process.exit(cancelledCode),
+  now,
+});
+process.on('SIGINT', interrupt);
+process.on('SIGTERM', () => {
+  cancelledCode = EXIT.terminated;
+  interrupt();
+});
 
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   outputFaults.push(error);
@@ -32,10 +35,13 @@ stderr.on('error', () => {
   // nobody is left to tell
 });
 
-const io = { stdout, stderr, env: process.env, cwd: process.cwd(), signal: turn.signal, now };
+const terminal = stdin.isTTY && stdout.isTTY ? { input: stdin, output: stdout } : undefined;
+const { env } = process;
+const io = { stdout, stderr, terminal, env, cwd: process.cwd(), signal: turn.signal, now };
 let exitCode: ExitCode;
 try {
   exitCode = await runCli(process.argv.slice(2), io);
+  if (exitCode === EXIT.cancelled) exitCode = cancelledCode;
 } catch (error) {
   complain(stderr, errorMessage(error));
   exitCode = EXIT.failed;

@@ -19,20 +19,30 @@ export interface TurnRendererOptions {
   readonly figures: TurnFigures;
 }
 
+/** What is told of the file that keeps a session. */
+export interface SessionLabel {
+  readonly file: string;
+  /** What was found in it and repaired; `null` when it is new. */
+  readonly found: string | null;
+}
+
 type EventOf<Kind extends LoopEvent['kind']> = Extract<LoopEvent, { kind: Kind }>;
 
 /** What stands at the end of the output; another kind starts on a line of its own. */
-type Block = 'nothing' | 'header' | 'thinking' | 'tools' | 'text' | 'end';
+type Block = 'nothing' | 'header' | 'thinking' | 'tools' | 'text' | 'note' | 'end';
 
 interface Call {
   readonly number: number;
   readonly name: string;
+  /** The arguments, bounded. */
+  readonly args: string;
 }
 
 const LONGEST_NAME = 60;
 const LONGEST_ARGS = 160;
 const LONGEST_NOTE = 100;
 const LONGEST_ERROR = 400;
+const LONGEST_LINE = 400;
 
 /**
  * Writes a turn for people to follow. Nothing that comes from a model or a tool reaches the
@@ -48,6 +58,7 @@ export class TurnRenderer {
   #halfCharacter = '';
   #saidText = false;
   #callCount = 0;
+  #cancelReason: string | null = null;
   /** The calls that wait for their result; a list an id, should two calls have the same one. */
   readonly #calls = new Map<string, Call[]>();
 
@@ -57,9 +68,29 @@ export class TurnRenderer {
     this.#figures = figures;
   }
 
-  /** Says who answers, and on which folder. */
-  header(model: string, root: string): void {
-    this.#line('header', this.#style.dim(`${safeLine(model, 80)} · ${safeLine(root, 400)}`));
+  /** Says who answers, on which folder, and where the session is kept. */
+  header(model: string, root: string, session: SessionLabel | null = null): void {
+    const parts = [safeLine(model, 80), safeLine(root, LONGEST_LINE)];
+    if (session !== null) parts.push(safeLine(session.file, LONGEST_LINE));
+    const lines = [parts.join(' · ')];
+    const found = session?.found ?? null;
+    if (found !== null) lines.push(safeLine(found, LONGEST_LINE));
+    for (const line of lines) this.#line('header', this.#style.dim(line));
+  }
+
+  /** Writes a line beside the turn, dimmed. */
+  note(text: string): void {
+    this.#line('note', this.#style.dim(safeLine(text, LONGEST_LINE)));
+  }
+
+  /** Ends a line that is open, because somebody else is about to write to the same screen. */
+  freshLine(): void {
+    if (!this.#atLineStart) this.#put('\n', true);
+  }
+
+  /** Says why the turn is cancelled, for its last line. */
+  explainCancel(reason: string): void {
+    this.#cancelReason = safeLine(reason, LONGEST_LINE);
   }
 
   /** Writes what one event adds. */
@@ -106,21 +137,29 @@ export class TurnRenderer {
 
   #toolCall({ id, name, args }: EventOf<'tool_call'>): void {
     this.#callCount += 1;
-    const call: Call = { number: this.#callCount, name: safeLine(name, LONGEST_NAME) };
+    const shown = safeLine(serdeJsonString(args), LONGEST_ARGS);
+    const number = this.#callCount;
+    const call: Call = { number, name: safeLine(name, LONGEST_NAME), args: shown };
     const waiting = this.#calls.get(id);
     if (waiting === undefined) this.#calls.set(id, [call]);
     else waiting.push(call);
     const { bold, cyan, dim } = this.#style;
-    const shown = dim(safeLine(serdeJsonString(args), LONGEST_ARGS));
-    this.#line('tools', `${cyan('→')} #${String(call.number)} ${bold(call.name)} ${shown}`);
+    this.#line('tools', `${cyan('→')} #${String(number)} ${bold(call.name)} ${dim(shown)}`);
   }
 
   #toolResult(event: EventOf<'tool_result'>): void {
-    const { green, red, dim } = this.#style;
+    const { green, red, yellow, dim } = this.#style;
     const call = this.#calls.get(event.callId)?.shift();
     const label = call === undefined ? '#? ' : `#${String(call.number)} ${call.name} `;
     const milliseconds = this.#figures.callMilliseconds(event.callId);
     const time = milliseconds === null ? '' : formatDuration(milliseconds);
+    if (event.abandoned === true) {
+      const abandoned = yellow(time === '' ? 'abandoned' : `abandoned after ${time}`);
+      const which = call === undefined ? label : `${label}${dim(call.args)} `;
+      const fate = 'it had started; its outcome is not known';
+      this.#line('tools', `${yellow('!')} ${which}${abandoned}: ${fate}`);
+      return;
+    }
     if (!event.ok) {
       const failed = time === '' ? 'not run' : `failed after ${time}`;
       const error = safeLine(event.error ?? '', LONGEST_ERROR);
@@ -151,7 +190,9 @@ export class TurnRenderer {
       case 'completed':
         return green('completed');
       case 'cancelled':
-        return yellow('cancelled');
+        return this.#cancelReason === null
+          ? yellow('cancelled')
+          : `${yellow('cancelled')}: ${this.#cancelReason}`;
       case 'step_limit':
         return yellow('stopped at the step limit');
       case 'interrupted':
@@ -174,7 +215,7 @@ export class TurnRenderer {
     if (former === block) return;
     this.#block = block;
     this.#halfCharacter = '';
-    if (!this.#atLineStart) this.#put('\n', true);
+    this.freshLine();
     const apart = former === 'header' || former === 'text' || block === 'text' || block === 'end';
     if (apart && former !== 'nothing') this.#put('\n', true);
   }

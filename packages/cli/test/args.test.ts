@@ -1,22 +1,43 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseCommand, type AskCommand } from '../src/args.ts';
+import { parseCommand, type AskCommand, type PromptCommand } from '../src/args.ts';
+import type { TurnLimits } from '../src/limits.ts';
 
+const NO_LIMITS: TurnLimits = {
+  timeoutMs: null,
+  idleTimeoutMs: null,
+  toolTimeoutMs: null,
+  maxSteps: null,
+  windowTokens: null,
+};
 const ask = (question: string, given: Partial<AskCommand> = {}): AskCommand => ({
   kind: 'ask',
   question,
   root: null,
+  session: { kind: 'new' },
   json: false,
   modelDelayMs: 0,
+  limits: NO_LIMITS,
   ...given,
 });
+const prompt = (given: Partial<PromptCommand> = {}): PromptCommand => ({
+  kind: 'prompt',
+  bare: true,
+  root: null,
+  session: { kind: 'new' },
+  modelDelayMs: 0,
+  limits: NO_LIMITS,
+  ...given,
+});
+const limited = (given: Partial<TurnLimits>): AskCommand =>
+  ask('q', { limits: { ...NO_LIMITS, ...given } });
 const help = { kind: 'help' } as const;
 const version = { kind: 'version' } as const;
 
 describe('what is asked for', () => {
   it.each([
-    ['nothing', [], help],
-    ['options without a question', ['--root', 'src'], help],
+    ['nothing', [], prompt()],
+    ['options without a question', ['--root', 'src'], prompt({ bare: false, root: 'src' })],
     ['-h', ['-h'], help],
     ['--help', ['--help'], help],
     ['help, whatever is wrong beside it', ['--bogus', '--root', '--help', '-h', 'q'], help],
@@ -32,8 +53,34 @@ describe('what is asked for', () => {
     ['words after --', ['--json', '--', '--root', 'x', '-h'], ask('--root x -h', { json: true })],
     ['a second --', ['a', '--', 'b', '--', 'c'], ask('a b -- c')],
     ['-- at the end', ['a', '--'], ask('a')],
-    ['-- alone', ['--'], help],
+    ['-- alone', ['--'], prompt()],
     ['--model-delay', ['--model-delay', '20', 'q'], ask('q', { modelDelayMs: 20 })],
+    ['--timeout', ['--timeout', '90', 'q'], limited({ timeoutMs: 90_000 })],
+    ['--timeout with a fraction', ['--timeout=0.5', 'q'], limited({ timeoutMs: 500 })],
+    ['--idle-timeout', ['--idle-timeout', '3', 'q'], limited({ idleTimeoutMs: 3000 })],
+    ['--tool-timeout', ['--tool-timeout', '3', 'q'], limited({ toolTimeoutMs: 3000 })],
+    ['--max-steps', ['--max-steps', '3', 'q'], limited({ maxSteps: 3 })],
+    ['--window', ['--window', '8000', 'q'], limited({ windowTokens: 8000 })],
+    ['--session FILE', ['--session', 'a.jsonl', 'q'],
+      ask('q', { session: { kind: 'file', file: 'a.jsonl', mustExist: false } })],
+    ['--session FILE --resume', ['--resume', '--session=a.jsonl', 'q'],
+      ask('q', { session: { kind: 'file', file: 'a.jsonl', mustExist: true } })],
+    ['--resume', ['--resume', 'q'], ask('q', { session: { kind: 'last' } })],
+    ['--resume alone', ['--resume'], prompt({ bare: false, session: { kind: 'last' } })],
+    ['--no-session', ['--no-session', 'q'], ask('q', { session: { kind: 'none' } })],
+    ['--no-session alone', ['--no-session'], prompt({ bare: false, session: { kind: 'none' } })],
+    ['log FILE', ['log', 'a.jsonl'], { kind: 'log', file: 'a.jsonl', json: false } as const],
+    ['log FILE --json', ['log', '--json', 'a'], { kind: 'log', file: 'a', json: true } as const],
+    ['log of a file with a dash', ['log', '--', '-a'],
+      { kind: 'log', file: '-a', json: false } as const],
+    ['check FILE', ['check', 'a b.jsonl'], { kind: 'check', file: 'a b.jsonl' } as const],
+    ['more words than a file', ['check', 'the', 'README', 'for', 'typos'],
+      ask('check the README for typos')],
+    ['one word', ['log'], ask('log')],
+    ['a question in one word', ['log the errors'], ask('log the errors')],
+    ['another spelling', ['Check', 'README.md'], ask('Check README.md')],
+    ['a word of a sub-command after --', ['--', 'log', 'a.jsonl'], ask('log a.jsonl')],
+    ['a word of a sub-command that is not the first', ['the', 'log'], ask('the log')],
   ])('%s', (_, argv, command) => {
     expect(parseCommand(argv)).toEqual({ ok: true, command });
   });
@@ -48,6 +95,12 @@ describe('what is wrong, what was expected and what came', () => {
     [['--toString', 'q'], 'unknown option "--toString"; words that start with - go after --'],
     [['--\x1b[2J', 'q'], 'unknown option "--\\x1b[2J"; words that start with - go after --'],
     [['--version', '-x'], 'unknown option "-x"; words that start with - go after --'],
+    [['--rot', 'x', 'q'], 'unknown option "--rot"; did you mean --root?'],
+    [['--Root=x', 'q'], 'unknown option "--Root"; did you mean --root?'],
+    [['-root', 'x', 'q'], 'unknown option "-root"; did you mean --root?'],
+    [['--josn', 'q'], 'unknown option "--josn"; did you mean --json?'],
+    [['--max-step=3', 'q'], 'unknown option "--max-step"; did you mean --max-steps?'],
+    [['--steps', '3', 'q'], 'unknown option "--steps"; did you mean --max-steps?'],
     [['q', '--root'], '--root: expected a folder, got nothing'],
     [['--root=', 'q'], '--root: expected a folder, got an empty text'],
     [['--root', '', 'q'], '--root: expected a folder, got an empty text'],
@@ -66,6 +119,39 @@ describe('what is wrong, what was expected and what came', () => {
       '--model-delay: expected a whole number of milliseconds from 0 to 2147483647, ' +
         'got "2147483648"'],
     [['--model-delay'], '--model-delay: expected a number of milliseconds, got nothing'],
+    ...['--timeout', '--idle-timeout', '--tool-timeout'].flatMap((option): [string[], string][] => {
+      const expected = `${option}: expected a number of seconds`;
+      return [
+        [[option], `${expected}, got nothing`],
+        ...['soon', '0', '1e3', '2147484', '0.0001', ''].map((text): [string[], string] => [
+          [`${option}=${text}`, 'q'],
+          `${expected} above 0, up to 2147483, got "${text}"`,
+        ]),
+      ];
+    }),
+    ...['0', 'many', '2.5', '9007199254740992'].map((text): [string[], string] => [
+      [`--max-steps=${text}`, 'q'],
+      `--max-steps: expected a whole number, 1 or more, got "${text}"`,
+    ]),
+    [['--max-steps'], '--max-steps: expected a number of steps, got nothing'],
+    [['--window', '8k'], '--window: expected a whole number, 1 or more, got "8k"'],
+    [['--window'], '--window: expected a number of tokens, got nothing'],
+    [['--session'], '--session: expected a file, got nothing'],
+    [['--session=', 'q'], '--session: expected a file, got an empty text'],
+    [['--session', '--resume', 'q'],
+      '--session: expected a file, got "--resume"; if that is it, write --session=…'],
+    [['--resume=a', 'q'], '--resume: expected no value, got "a"'],
+    [['--sesion=a', 'q'], 'unknown option "--sesion"; did you mean --session?'],
+    [['--no-session', '--resume', 'q'],
+      '--no-session: expected neither --session nor --resume, got --resume'],
+    [['--no-session', '--session', 'a', 'q'],
+      '--no-session: expected neither --session nor --resume, got --session'],
+    [['log', ''], 'log: expected a file, got an empty text'],
+    [['check', ''], 'check: expected a file, got an empty text'],
+    [['log', 'a', '--root', 'x'],
+      'celestea log FILE: expected no option but --json, got --root'],
+    [['--resume', 'log', 'a'], 'celestea log FILE: expected no option but --json, got --resume'],
+    [['check', 'a', '--json'], 'celestea check FILE: expected no option, got --json'],
   ])('%j', (argv, error) => {
     expect(parseCommand(argv)).toEqual({ ok: false, error });
   });

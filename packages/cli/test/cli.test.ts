@@ -13,7 +13,7 @@ import { describe, expect, it } from 'vitest';
 
 import { EXIT, exitCodeOf, runCli } from '../src/index.ts';
 import { CLI_VERSION } from '../src/version.ts';
-import { freshFolder } from './support/folder.ts';
+import { freshFolder, SESSION_FILE } from './support/folder.ts';
 import { FakeClock, fakeIo, FakeOutput, type FakeIo } from './support/io.ts';
 
 const run = (argv: readonly string[], io: FakeIo, llm: Llm): Promise<number> =>
@@ -51,6 +51,25 @@ describe('the five outcomes', () => {
     expect(llm.closed).toBe(1);
   });
 
+  it.each([
+    ['lines', [], '! #1 list_dir {"path":"."} abandoned after 0 ms: ' +
+      'it had started; its outcome is not known'],
+    ['frames', ['--json'], '"abandoned":true'],
+  ])('cancelled: while a tool runs, the call is named in %s', async (_, options, shown) => {
+    const cancel = new AbortController();
+    let reads = 0;
+    const now = (): number => {
+      reads += 1;
+      if (reads === 2) cancel.abort(); // the clock is read as the turn starts, then as a call does
+      return 0;
+    };
+    const io = fakeIo({ cwd: freshFolder(), signal: cancel.signal, now });
+    const call = { id: 'a', name: 'list_dir', args: { path: '.' } };
+    expect(await run([...options, 'hello'], io, new ScriptedLlm([callTools(call)]))).toBe(130);
+    expect(io.stdout.text).toContain(shown);
+    expect(io.stdout.text + io.stderr.text).toContain('list_dir (a) was still running');
+  });
+
   it('cancelled: before it began', async () => {
     const io = fakeIo({ cwd: freshFolder(), signal: AbortSignal.abort() });
     expect(await run(['hello'], io, new HangingLlm())).toBe(130);
@@ -86,7 +105,7 @@ describe('a turn', () => {
     expect(io.stdout.text).toMatch(
       new RegExp(
         [
-          `^scripted · ${cwd}`,
+          `^scripted · ${cwd} · ${SESSION_FILE}`,
           '',
           'Both\\.',
           '→ #1 read_file \\{"path":"a\\.md"\\}',
@@ -109,19 +128,21 @@ describe('a turn', () => {
   });
 
   it.each([
-    ['the current folder', [], {}, ''],
-    ['where it was typed, under a script runner', [], { INIT_CWD: 'sub' }, '/sub'],
-    ['an empty INIT_CWD is none', [], { INIT_CWD: '' }, ''],
-    ['--root', ['--root', 'sub'], {}, '/sub'],
-    ['--root, from where it was typed', ['--root', 'deep'], { INIT_CWD: 'sub' }, '/sub/deep'],
-    ['an absolute --root', ['--root', '/ABS/sub'], { INIT_CWD: 'sub/deep' }, '/sub'],
-  ])('works on %s', async (_, options, env, folder) => {
+    ['the current folder', [], {}, '', ''],
+    ['where it was typed, under a script runner', [], { INIT_CWD: 'sub' }, '/sub', ''],
+    ['an empty INIT_CWD is none', [], { INIT_CWD: '' }, '', ''],
+    ['--root', ['--root', 'sub'], {}, '/sub', 'sub/'],
+    ['--root, from where it was typed', ['--root', 'deep'], { INIT_CWD: 'sub' }, '/sub/deep',
+      'deep/'],
+    ['an absolute --root', ['--root', '/ABS/sub'], { INIT_CWD: 'sub/deep' }, '/sub', '../'],
+  ])('works on %s', async (_, options, env, folder, way) => {
     const cwd = freshFolder({ 'sub/deep/x.md': '' });
     const typedIn = 'INIT_CWD' in env && env.INIT_CWD !== '' ? `${cwd}/${env.INIT_CWD}` : '';
     const io = fakeIo({ cwd, env: 'INIT_CWD' in env ? { INIT_CWD: typedIn } : {} });
     const argv = [...options.map((word) => word.replace('/ABS', cwd)), 'hello'];
     expect(await run(argv, io, new ScriptedLlm([say('Hi.')]))).toBe(0);
-    expect(io.stdout.text.split('\n')[0]).toBe(`scripted · ${cwd}${folder}`);
+    const [header] = io.stdout.text.split('\n');
+    expect(header).toMatch(new RegExp(`^scripted · ${cwd}${folder} · ${way}${SESSION_FILE}$`));
   });
 
   it('is coloured on a terminal, and not with NO_COLOR', async () => {
@@ -180,9 +201,26 @@ describe('without a turn', () => {
   it.each([[[]], [['--help']], [['-h']]])('%j prints help with examples', async (argv) => {
     const io = fakeIo();
     expect(await runCli(argv, io)).toBe(0);
-    expect(io.stdout.text).toContain('Examples\n  celestea ');
+    expect(io.stdout.text).toContain('\n  celestea "');
+    expect(io.stdout.text).toContain('\n  npx -y pnpm@10 start "');
+    expect(io.stdout.text).toContain('npx -y pnpm@10 --silent start --json "');
     expect(io.stdout.text.split('\n').filter((line) => line.length > 100)).toEqual([]);
     expect(io.stderr.text).toBe('');
+  });
+
+  it('and with other options, help comes with the code of misuse', async () => {
+    const io = fakeIo();
+    expect(await runCli(['--root', '.'], io)).toBe(2);
+    expect(io.stdout.text).toContain('Usage\n');
+    expect(io.stderr.text).toContain('question: expected some words, got nothing');
+  });
+
+  it('says which folder is not there when none was given', async () => {
+    const io = fakeIo({ cwd: '/nowhere/at/all' });
+    expect(await runCli(['q'], io)).toBe(2);
+    expect(io.stderr.text).toContain(
+      'celestea: the current folder: the folder "/nowhere/at/all" does not exist\n',
+    );
   });
 
   it('--version prints that of the package', async () => {
@@ -194,14 +232,16 @@ describe('without a turn', () => {
   });
 
   it.each([
-    ['an unknown option', ['--bogus', 'q'], 'unknown option "--bogus"'],
-    ['a folder that is not there', ['--root', 'no\x1bpe', 'q'], 'expected a folder at '],
-    ['a file in place of a folder', ['--root', 'a.md', 'q'], 'expected a folder at '],
+    ['an unknown option', ['--bogus', 'q'], /unknown option "--bogus"/],
+    ['a folder that is not there', ['--root', 'no\x1bpe', 'q'],
+      /--root: the folder ".*no\\x1bpe" does not exist\n/],
+    ['a file in place of a folder', ['--root', 'a.md', 'q'],
+      /--root: expected a folder, but ".*a\.md" is something else\n/],
   ])('%s is misuse: told on stderr, with a hint', async (_, argv, message) => {
     const io = fakeIo({ cwd: freshFolder({ 'a.md': '' }) });
     expect(await runCli(argv, io)).toBe(2);
     expect(io.stderr.text).toMatch(/^celestea: [^]*\nTry celestea --help\.\n$/);
-    expect(io.stderr.text).toContain(message);
+    expect(io.stderr.text).toMatch(message);
     expect(io.stderr.text).not.toContain('\x1b');
     expect(io.stdout.text).toBe('');
   });

@@ -49,3 +49,15 @@ it('holds no raw control character, and reads back as the same text', () => {
   expect(line.trimEnd()).not.toMatch(/[\0-\x1f\x7f-\x9f]/);
   expect(JSON.parse(line)).toMatchObject({ payload: { delta } });
 });
+
+it('counts a status among the frames', () => {
+  const written: string[] = [];
+  const write = (text: string): number => written.push(text);
+  const writer = new JsonLines({ write, session: 's', turn: () => 'turn-0' });
+  writer.render({ kind: 'text', delta: 'a' });
+  writer.status('diagnostic', { kind: 'sink_failed', message: 'm' });
+  expect(JSON.parse(written[1] ?? '')).toEqual({
+    v: 1, session: 's', turn: 'turn-0', seq: 1, event: 'status',
+    payload: { phase: 'diagnostic', kind: 'sink_failed', message: 'm' },
+  });
+});

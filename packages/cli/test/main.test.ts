@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { celestea, Celestea } from './support/child.ts';
-import { freshFolder } from './support/folder.ts';
+import { freshFolder, SESSION_FILE } from './support/folder.ts';
 
 // How long a process takes to start depends on the machine; these tests wait for what it does.
 const PATIENCE = { timeout: 120_000 };
@@ -25,7 +25,7 @@ describe('the command', PATIENCE, () => {
       'which files mention AbortSignal, and what does README.md say about cancelling?';
     const { code, stdout, stderr } = await celestea(folder, [question], { TERM: 'xterm' });
     expect(stderr).toBe('');
-    expect(stdout.startsWith(`offline model · ${folder}\n\n`)).toBe(true);
+    expect(stdout).toMatch(new RegExp(`^offline model · ${folder} · ${SESSION_FILE}\n\n`));
     expect(stdout).toMatch(/→ #\d search_text \{.*"AbortSignal"/);
     expect(stdout).toContain('src/pour.ts');
     expect(stdout).toContain('hand in an AbortSignal');
@@ -55,6 +55,9 @@ describe('the command', PATIENCE, () => {
     const { code, stdout } = await celestea(project(), []);
     expect(stdout).toContain('Usage\n');
     expect(code).toBe(0);
+    const withOptions = await celestea(project(), ['--root', '.']);
+    expect(withOptions.stdout).toBe(stdout);
+    expect(withOptions.code).toBe(2);
   });
 });
 
@@ -67,6 +70,15 @@ describe('a running turn', PATIENCE, () => {
     expect(stdout).toMatch(/\n\ncancelled · 1 step · no tokens reported · .*\n$/);
     expect(stderr).toBe('');
     expect(code).toBe(130);
+  });
+
+  it('is cancelled by SIGTERM as well, with its own code', async () => {
+    const command = new Celestea(project(), [FOR_EVER, 'what does README.md say?']);
+    await command.printed('\n\nThe');
+    command.child.kill('SIGTERM');
+    const { code, stdout, stderr } = await command.ended;
+    expect(stdout).toMatch(/\n\ncancelled · 1 step · no tokens reported · .*\n$/);
+    expect({ code, stderr }).toEqual({ code: 143, stderr: '' });
   });
 
   it('is cancelled quietly when the reader of its pipe goes away', async () => {

@@ -123,6 +123,41 @@ describe('the closing line', () => {
   });
 });
 
+describe('what is said beside the turn', () => {
+  const rendererInto = (written: string[]): TurnRenderer =>
+    new TurnRenderer({
+      write: (piece) => written.push(piece),
+      style: createStyle(true),
+      figures: { totals: () => TOTALS, callMilliseconds: () => null },
+    });
+
+  it('is dim, on a line of its own, and cannot steer the terminal', () => {
+    const written: string[] = [];
+    const renderer = rendererInto(written);
+    renderer.render(text('half a'));
+    renderer.note('steering: a\x1b[2Jb\nc');
+    expect(written.join('')).toBe('half a\n\n\x1b[2msteering: a\\x1b[2Jb\\nc\x1b[22m\n');
+  });
+
+  it('makes room for another writer, once', () => {
+    const written: string[] = [];
+    const renderer = rendererInto(written);
+    renderer.freshLine();
+    renderer.render(text('half a'));
+    renderer.freshLine();
+    renderer.freshLine();
+    expect(written).toEqual(['half a', '\n']);
+  });
+
+  it('tells in the last line why the turn was cancelled', () => {
+    const written: string[] = [];
+    const renderer = rendererInto(written);
+    renderer.explainCancel('it took\ntoo long');
+    renderer.render(end('cancelled'));
+    expect(written.join('')).toContain('cancelled\x1b[39m: it took\\ntoo long\x1b[2m · 2 steps');
+  });
+});
+
 describe('text', () => {
   it('is shown from done when the model did not stream it, and never twice', () => {
     expect(shown([done('All at once.')])).toBe('All at once.');
@@ -151,6 +186,23 @@ describe('calls', () => {
     expect(shown([call('a'), result('a', { error: 'cancelled before execution' })])).toBe(
       '→ #1 tool {}\n✗ #1 tool not run: cancelled before execution\n',
     );
+  });
+
+  it('that were running when the turn was cancelled say so, and what they were', () => {
+    const gone = { error: 'cancelled before execution', abandoned: true } as const;
+    const events = [call('a', 'send', { to: 'ada' }), call('b'), result('a', gone), result('b')];
+    expect(shown([...events, result('stray', gone)], { times: { a: 1200 } })).toBe(
+      [
+        '→ #1 send {"to":"ada"}',
+        '→ #2 tool {}',
+        '! #1 send {"to":"ada"} abandoned after 1.2 s: it had started; its outcome is not known',
+        '✓ #2 tool 4 B',
+        '! #? abandoned: it had started; its outcome is not known',
+        '',
+      ].join('\n'),
+    );
+    const long = { long: 'y'.repeat(1000) };
+    expect(shown([call('a', 'n', long), result('a', gone)]).length).toBeLessThan(500);
   });
 
   it('are shown bounded, on one line each', () => {

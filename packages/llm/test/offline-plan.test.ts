@@ -24,6 +24,7 @@ describe('what a question asks for first', () => {
     ['read a.ts, b.ts and ./c/d.ts', [read('a.ts'), read('b.ts'), read('./c/d.ts')]],
     ['read README.md and README.md', [read('README.md')]],
     ['where is package.json?', [read('package.json')]],
+    ['how many lines has src/loop.ts?', [read('src/loop.ts')]],
     ['how are tools handled in README.md?', [read('README.md')]],
     ['what is in .gitignore?', [read('.gitignore')]],
     ['[from ada] read README.md', [read('README.md')]],
@@ -100,7 +101,8 @@ describe('what a question asks for first', () => {
     },
   );
 
-  it.each(['hello', 'Hi there!', 'thanks', 'what can you do?', 'who are you?', 'help', '', '  '])(
+  it.each(['hello', 'Hi there!', 'thanks', 'what can you do?', 'who are you?', 'help', '', '  ',
+    'what is 2+2?', "what's 17 * 23?", 'what is 5 plus 7?'])(
     'calls nothing for: %j',
     async (question) => {
       expect(await firstCalls(question)).toEqual([]);

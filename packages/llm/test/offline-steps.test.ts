@@ -146,6 +146,61 @@ describe('several steps', () => {
   });
 });
 
+describe('how many lines', () => {
+  it.each([
+    ['how many lines has README.md?'],
+    ['how long is README.md?'],
+    ['read README.md and tell me the number of lines it has'],
+  ])('%s', async (question) => {
+    const { steps, answer } = await ask(question, FILES, 5);
+    expect(steps).toEqual([[['read_file', { path: 'README.md' }]]]);
+    expect(answer).toMatch(/^`README\.md` has 13 lines\.\n\nThis is/);
+  });
+
+  it('goes with what a file says', async () => {
+    const question = 'how many lines has README.md, and what does it say about limits?';
+    const { answer } = await ask(question);
+    expect(answer).toContain('`README.md` has 13 lines.');
+    expect(answer).toContain('At most 16 steps.');
+  });
+
+  it.each<[string, object, string]>([
+    ['one', { text: 'x\n', total_lines: 1 }, '`a.ts` has 1 line.'],
+    ['none', { text: '', total_lines: 0 }, '`a.ts` is empty.'],
+    ['nobody knows', { text: 'x\n', total_lines: null },
+      'How many lines `a.ts` has, the tool did not say.'],
+  ])('%s', async (_, result, said) => {
+    const { answer } = await converse([userMessage('how many lines has a.ts?')], () => result);
+    expect(answer).toContain(said);
+  });
+});
+
+describe('what the rules cannot answer', () => {
+  const CANNOT = 'I cannot answer that: it names no file, no folder and no word';
+
+  it.each(['what is 2+2?', '2 + 2', 'what is x?', 'what is 5 plus 7?'])(
+    'is answered by saying so, without a look at the files: %s',
+    async (question) => {
+      const { steps, answer } = await ask(question);
+      expect(steps).toEqual([]);
+      expect(answer).toContain(CANNOT);
+      expect(answer).not.toContain('README');
+    },
+  );
+
+  it('stands beside what they can', async () => {
+    const { steps, answer } = await ask('what is 2+2, 3+3 and what is in src/stop.ts?');
+    expect(steps).toEqual([[['read_file', { path: 'src/stop.ts' }]]]);
+    expect(answer.split(CANNOT)).toHaveLength(2);
+    expect(answer).toContain('export {};');
+  });
+
+  it('is told from what they only guess at', async () => {
+    const { answer } = await ask('what are the limits here?');
+    expect(answer).toContain('No rule of mine fits this question; I looked for `limits`');
+  });
+});
+
 describe('long files', () => {
   const long = (lines: number, last: string): string =>
     [...Array.from({ length: lines }, (_, i) => `line ${String(i + 1)}`), '', last].join('\n');

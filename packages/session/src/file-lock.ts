@@ -1,5 +1,13 @@
-import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 
 import { SessionLogInUseError, type LockHolder } from './errors.ts';
 
@@ -36,6 +44,31 @@ export function lockFile(path: string): () => void {
     const state = readLock(lockPath);
     if (state.kind === 'lock' && state.content.token === token) remove(lockPath);
   };
+}
+
+/** Whether somebody writes a log; `holder` is `null` when its lock file cannot be read. */
+export type LogHolding =
+  { readonly held: false } | { readonly held: true; readonly holder: LockHolder | null };
+
+/**
+ * Asks who writes the log at `path`, without changing anything. A dead process holds nothing.
+ * Throws when the folder of the log is not there.
+ */
+export function sessionLogHolder(path: string): LogHolding {
+  const state = readLock(`${realPath(path)}.lock`);
+  if (state.kind === 'none') return { held: false };
+  if (state.kind === 'unreadable') return { held: true, holder: null };
+  const { pid, host, since } = state.content;
+  return isAlive(state.content) ? { held: true, holder: { pid, host, since } } : { held: false };
+}
+
+/** One file has one lock, by whichever of its names it is opened. Its folder has to be there. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return join(realpathSync(dirname(path)), basename(path)); // a new file
+  }
 }
 
 function acquire(path: string, lockPath: string, takeovers: number): LockContent {

@@ -7,4 +7,6 @@ export {
   SessionLogInUseError,
 } from './errors.ts';
 export type { DamagedLine, LockHolder } from './errors.ts';
+export { sessionLogHolder } from './file-lock.ts';
+export type { LogHolding } from './file-lock.ts';
 export type { FileSystem } from './file-system.ts';

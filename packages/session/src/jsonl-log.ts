@@ -1,6 +1,3 @@
-import { realpathSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-
 import {
   definePlugin,
   describeValue,
@@ -17,7 +14,7 @@ import {
 
 import { DurableFile } from './durable-file.ts';
 import { SessionLogBrokenError, SessionLogDamagedError, type DamagedLine } from './errors.ts';
-import { lockFile } from './file-lock.ts';
+import { lockFile, realPath } from './file-lock.ts';
 import { isFileSystem, nodeFileSystem, type FileSystem } from './file-system.ts';
 import { forkFile } from './fork-file.ts';
 import { readLines } from './jsonl-reader.ts';
@@ -273,15 +270,6 @@ export function jsonlSessionLogPlugin(log: JsonlSessionLog): Plugin {
   return definePlugin('celestea.session.JsonlSessionLog', (ctx) => {
     ctx.provide(SESSION_LOG_SERVICE, log);
   });
-}
-
-/** One file has one lock, by whichever of its names it is opened. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return join(realpathSync(dirname(path)), basename(path)); // a new file
-  }
 }
 
 function checkPath(path: unknown): void {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 
-import { JsonlSessionLog, SessionLogInUseError } from '@celestea/session';
+import { JsonlSessionLog, SessionLogInUseError, sessionLogHolder } from '@celestea/session';
 import { describe, expect, test } from 'vitest';
 
 import { openDescriptors } from './support/descriptors.ts';
@@ -242,4 +242,19 @@ describe('a takeover that crashed', () => {
     await (await JsonlSessionLog.open(path)).close();
     expect(filesBeside(path)).toEqual(['log.jsonl', 'log.jsonl.lock.f0000000.guard']);
   });
+});
+
+test('asking who writes a log changes nothing, and a dead process holds nothing', async () => {
+  const path = testFile();
+  expect(sessionLogHolder(path)).toEqual({ held: false });
+  const log = await JsonlSessionLog.open(path);
+  expect(sessionLogHolder(path)).toMatchObject({ held: true, holder: { pid: process.pid } });
+  await log.close();
+  expect(sessionLogHolder(path)).toEqual({ held: false });
+  writeFileSync(`${path}.lock`, 'not a lock');
+  expect(sessionLogHolder(path)).toEqual({ held: true, holder: null });
+  const dead = lockOf();
+  writeFileSync(`${path}.lock`, JSON.stringify(dead));
+  expect(sessionLogHolder(path)).toEqual({ held: false });
+  expect(readFileSync(`${path}.lock`, 'utf8')).toBe(JSON.stringify(dead));
 });

@@ -11,10 +11,13 @@ import { inlineCode, joinWithin, oneLine } from './text.ts';
 /** What every answer ends with: the model says what it is. */
 export const WHAT_I_AM: string =
   "This is celestea's offline model: it follows simple rules and cannot reason like a language " +
-  'model; a provider key gives real answers.';
+  'model. A host can put a real model in its place.';
 
 const GREETING =
   'Hello! Ask me about the files here, for example what `README.md` says about a topic.';
+const BEYOND =
+  'I cannot answer that: it names no file, no folder and no word that I could look for, and I ' +
+  'know nothing by myself.';
 const MAX_ANSWER = 6000;
 const MAX_TOOLS = 20;
 
@@ -63,6 +66,8 @@ function showIntent(intent: Intent, context: AnswerContext): string[] {
       return showExploration(intent, context);
     case 'greeting':
       return [GREETING];
+    case 'beyond':
+      return [BEYOND];
     case 'capabilities':
       return showCapabilities(context.tools);
     default:
@@ -86,8 +91,11 @@ function showExploration(intent: ExploreIntent, context: AnswerContext): string[
   const searches = explorationSearches(intent, telling.length === 0);
   const found = searches.filter((search) => searchState(search, evidence).kind === 'found');
   blocks.push(...found.flatMap((search) => showSearch(search, context)));
-  if (blocks.length > 0) return [...unhappySearches(intent, context), ...blocks];
   const about = topicsInWords(intent.topics);
+  if (blocks.length > 0) {
+    const lead = `No rule of mine fits this question; I looked for ${about} in the files.`;
+    return [...(about === '' ? [] : [lead]), ...unhappySearches(intent, context), ...blocks];
+  }
   const nothing = about === '' ? 'I found nothing to go by.' : `I found nothing about ${about}.`;
   return [nothing, ...unhappySearches(intent, context), ...showStart(context)];
 }

@@ -20,6 +20,7 @@ const FORMS = oneOf(
   'mentioned contained used imported referenced called defined exported implemented declared ' +
     'handled documented mentioning containing using importing calling defining',
 );
+const COUNTING = oneOf('line lines number count long length');
 const LIST_WORDS = oneOf('ls directory directories folder folders structure layout tree');
 const EXPLAINING = oneOf("how why what whats what's explain describe");
 const OPENING = oneOf(
@@ -71,7 +72,7 @@ export function clauseIntents(clause: Clause): Intent[] {
     return [{ kind: 'list', path: folderIn(clause, true) }];
   }
   if (paths.length > 0) {
-    return paths.map((token) => readIntent(token, clauseTopics(clause)));
+    return paths.map((token) => readIntent(token, clause));
   }
   const explain = asksToExplain(clause);
   const path = folderIn(clause, false);
@@ -84,9 +85,30 @@ export function refersBack({ words, paths, terms }: Clause): boolean {
   return !names && words.some((word) => /^(it|its|they|them|their)$/.test(word));
 }
 
-/** Reads the file that a path token names. */
-export function readIntent(token: Token, topics: readonly string[]): Intent {
-  return { kind: 'read', path: token.text, line: token.line, topics };
+/** Reads the file that a path token of a clause names. */
+export function readIntent(token: Token, clause: Clause): Intent {
+  const [topics, countLines] = [readTopics(clause), asksForLineCount(clause)];
+  return { kind: 'read', path: token.text, line: token.line, topics, countLines };
+}
+
+/** What a file is read for, beside the number of its lines. */
+export function readTopics(clause: Clause): string[] {
+  const counted = (word: string): boolean => asksForLineCount(clause) && COUNTING.test(word);
+  return clauseTopics(clause).filter((word) => !counted(word));
+}
+
+/** `how many lines has src/loop.ts` */
+export function asksForLineCount({ words }: Clause): boolean {
+  const said = words.join(' ');
+  return /\bhow (many lines|long)\b|\bnumber of lines\b|\bline count\b/.test(said);
+}
+
+/** What a clause is after that no rule fits: a look around, unless it holds nothing to look for. */
+export function vagueIntent(clause: Clause): Intent {
+  const unknown = clause.tokens.some(({ kind, text }) => kind === 'word' && !isStopWord(text));
+  const hasWord = clause.terms.length > 0 || clause.content.some((word) => /\p{L}/u.test(word));
+  if (unknown && !hasWord) return { kind: 'beyond' };
+  return { kind: 'explore', topics: clauseTopics(clause) };
 }
 
 /** A search for the first of the wordings that is found. */

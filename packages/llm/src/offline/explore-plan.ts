@@ -27,7 +27,8 @@ export function explorationFiles(intent: ExploreIntent, evidence: Evidence): Rea
   const named = seen.find((path) => path !== readme && isNamed(path, intent.topics));
   const guess = evidence.folder(null)?.kind === 'folder' ? undefined : 'README.md';
   const paths = [readme ?? guess, named].filter((path) => path !== undefined);
-  return paths.map((path) => ({ kind: 'read', path, line: null, topics: intent.topics }));
+  const { topics } = intent;
+  return paths.map((path) => ({ kind: 'read', path, line: null, topics, countLines: false }));
 }
 
 function isNamed(path: string, topics: readonly string[]): boolean {

@@ -11,6 +11,8 @@ export interface ReadIntent {
   /** The line the question points at. */
   readonly line: number | null;
   readonly topics: readonly string[];
+  /** Whether the number of its lines is asked. */
+  readonly countLines: boolean;
 }
 
 /** Find where something stands; with `explain`, also read around the best places. */
@@ -41,6 +43,8 @@ export type Intent =
   | ListIntent
   | ExploreIntent
   | { readonly kind: 'greeting' }
+  /** Nothing in it can be looked for: `what is 2+2?`. */
+  | { readonly kind: 'beyond' }
   | { readonly kind: 'capabilities' };
 
 /** One part of a question, in the user's words and as the rules read it. */

@@ -49,6 +49,7 @@ function planIntent(intent: Intent, context: PlanContext): Move {
     case 'explore':
       return planExplore(intent, context);
     case 'greeting':
+    case 'beyond':
     case 'capabilities':
       return NOTHING_TO_DO;
     default:

@@ -1,13 +1,16 @@
 import {
+  asksForLineCount,
   asksToExplain,
   clauseIntents,
   clauseTopics,
   mergeTopics,
   readClause,
   readIntent,
+  readTopics,
   refersBack,
   searchFor,
   termQueries,
+  vagueIntent,
   wordQueries,
   type Clause,
 } from './clause.ts';
@@ -100,12 +103,12 @@ function isContinuation(clause: Clause, { kind }: Intent): boolean {
 
 function addVague(parts: QuestionPart[], clause: Clause, text: string): void {
   const last = parts.at(-1);
-  const topics = clauseTopics(clause);
-  if (last?.intent.kind !== 'explore') {
-    parts.push({ text, intent: { kind: 'explore', topics } });
+  const intent = vagueIntent(clause);
+  if (last?.intent.kind !== 'explore' || intent.kind !== 'explore') {
+    parts.push({ text, intent });
     return;
   }
-  const all = mergeTopics(last.intent.topics, topics);
+  const all = mergeTopics(last.intent.topics, intent.topics);
   const merged: Intent = { kind: 'explore', topics: all };
   parts.splice(-1, 1, { text: `${last.text} ${text}`, intent: merged });
 }
@@ -118,10 +121,11 @@ function continued(part: QuestionPart, clause: Clause): QuestionPart[] {
   const longer = `${part.text} … ${text}`;
   switch (intent.kind) {
     case 'read': {
-      const files = clause.paths.map((token) => readIntent(token, topics));
+      const files = clause.paths.map((token) => readIntent(token, clause));
       if (files.length > 0) return [part, ...files.map((file) => ({ text, intent: file }))];
-      const more = mergeTopics(intent.topics, topics);
-      return [{ text: longer, intent: { ...intent, topics: more } }];
+      const more = mergeTopics(intent.topics, readTopics(clause));
+      const countLines = intent.countLines || asksForLineCount(clause);
+      return [{ text: longer, intent: { ...intent, topics: more, countLines } }];
     }
     case 'search': {
       const explain = intent.explain || asksToExplain(clause);
@@ -146,6 +150,13 @@ function continued(part: QuestionPart, clause: Clause): QuestionPart[] {
       }
       const all = mergeTopics(intent.topics, topics);
       return [{ text: longer, intent: { kind: 'explore', topics: all } }];
+    }
+    case 'beyond': {
+      const intents = clauseIntents(clause);
+      const more = intents.length > 0 ? intents : [vagueIntent(clause)];
+      const further = more.filter(({ kind }) => kind !== 'beyond');
+      const said = { text: further.length > 0 ? part.text : longer, intent };
+      return [said, ...further.map((one) => ({ text, intent: one }))];
     }
     case 'greeting':
     case 'capabilities':

@@ -32,6 +32,8 @@ export function showFile(intent: ReadIntent, { evidence, offered }: PlanContext)
   }
   const moved = `There is no ${inlineCode(intent.path)}; I took ${inlineCode(path)} in its place.`;
   const blocks = path === intent.path ? [] : [moved];
+  if (intent.countLines) blocks.push(showLineCount(path, pieces));
+  if (intent.countLines && intent.topics.length === 0) return blocks;
   if (intent.topics.length === 0 || intent.line !== null) {
     blocks.push(...pieces.slice(0, 1).map((piece) => showOpening(piece, intent.line !== null)));
     return blocks;
@@ -39,6 +41,14 @@ export function showFile(intent: ReadIntent, { evidence, offered }: PlanContext)
   const excerpts = findExcerpts(pieces, intent.topics);
   if (excerpts.length === 0) return [...blocks, showSilence(path, pieces, intent.topics)];
   return [...blocks, ...excerpts.map((excerpt) => showExcerpt(excerpt))];
+}
+
+function showLineCount(path: string, pieces: readonly FileResult[]): string {
+  const total = pieces.find((piece) => piece.totalLines !== null)?.totalLines;
+  if (typeof total === 'number') return `${inlineCode(path)} has ${count(total, 'line')}.`;
+  const isEmpty = pieces.every(({ lines }) => lines.join('') === '');
+  if (isEmpty) return `${inlineCode(path)} is empty.`;
+  return `How many lines ${inlineCode(path)} has, the tool did not say.`;
 }
 
 function showOpening(piece: FileResult, around: boolean): string {

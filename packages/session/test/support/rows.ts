@@ -38,14 +38,3 @@ export const fileText = (rows: readonly SessionEvent[]): string =>
   rows.map((row) => `${serializeSessionEvent(row)}\n`).join('');
 
 export const user = (text: string): SessionEvent => ({ type: 'user_message', text });
-
-/**
- * Words whose calls were not written before the process died (X9), told as words alone: the
- * log checker wants the calls.
- */
-export const withoutLooseWords = (rows: readonly SessionEvent[]): SessionEvent[] =>
-  rows.map((row, index) =>
-    row.type === 'assistant_message' && rows[index + 1]?.type === 'turn_end'
-      ? { type: 'assistant_message', text: row.text }
-      : row,
-  );

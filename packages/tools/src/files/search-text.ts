@@ -54,7 +54,7 @@ export function searchTextTool(root: string): Tool {
     name: 'search_text',
     description:
       'Finds the lines that hold a text. The text is literal, not a regular expression. Skips ' +
-      'node_modules, .git, dist, links, binary files and files over 2 MiB.',
+      'node_modules, .git, .celestea, dist, links, binary files and files over 2 MiB.',
     parameters: {
       type: 'object',
       properties: {

@@ -1,7 +1,7 @@
 import { kindOf, pathIn, type FileKind, type FileRoot } from './file-root.ts';
 
 /** What is made by machines, or fetched, and would drown what people wrote. */
-const SKIPPED_FOLDERS = new Set(['node_modules', '.git', 'dist']);
+const SKIPPED_FOLDERS = new Set(['node_modules', '.git', '.celestea', 'dist']);
 
 /** One file of a walk, or a folder that could not be listed. */
 export interface WalkedPath {

@@ -1,0 +1,213 @@
+import { errorMessage } from '@celestea/agent-loop';
+import type { TurnOutcome } from '@celestea/core';
+
+import type { PromptCommand } from './args.ts';
+import { complain, refuse } from './complain.ts';
+import { openConversation, type Conversation, type NamedLlm } from './conversation.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
+import { PROMPT_HELP, PROMPT_HINT } from './help.ts';
+import { interruptHandler } from './interrupt.ts';
+import type { CliIo, Output, Terminal } from './io.ts';
+import { PromptTerminal } from './prompt-terminal.ts';
+import { TurnRenderer } from './render.ts';
+import { safeLine } from './safe-text.ts';
+import { SteeringQueue } from './steering-queue.ts';
+import { createStyle, wantsColours } from './style.ts';
+import { TurnMeter } from './turn-meter.ts';
+import { linesView } from './turn-view.ts';
+
+/**
+ * Opens a prompt on the terminal and gives the exit code once the person leaves it: a
+ * conversation of several turns over one session. A line that is typed while a turn runs
+ * steers it. `model` answers in place of the offline one.
+ */
+export async function runPrompt(
+  command: PromptCommand,
+  io: CliIo,
+  terminal: Terminal,
+  model: NamedLlm | undefined,
+): Promise<ExitCode> {
+  const opened = await openConversation(command, io, model);
+  if (!opened.ok) return refuse(io.stderr, opened);
+  const { conversation } = opened;
+  try {
+    return await new Promise<ExitCode>((resolve) => {
+      new Prompt(conversation, io, terminal, resolve).open();
+    });
+  } finally {
+    await conversation.close();
+  }
+}
+
+/** The turn that runs, as the person at the prompt can reach it. */
+interface RunningTurn {
+  readonly renderer: TurnRenderer;
+  readonly steering: SteeringQueue;
+  readonly cancel: AbortController;
+  /** Ctrl-C. */
+  readonly interrupt: () => void;
+}
+
+const LONGEST_LINE = 400;
+
+class Prompt {
+  readonly #conversation: Conversation;
+  readonly #io: CliIo;
+  readonly #resolve: (code: ExitCode) => void;
+  readonly #terminal: PromptTerminal;
+  /** Everything is written through the terminal's prompt, save what goes to a file. */
+  readonly #stdout: Output;
+  readonly #stderr: Output;
+  #turn: RunningTurn | null = null;
+  /** How to leave as soon as no turn runs. */
+  #leaving: ExitCode | null = null;
+  /** What a turn that was left behind has to say is for nobody any more. */
+  #hasLeft = false;
+
+  constructor(
+    conversation: Conversation,
+    io: CliIo,
+    terminal: Terminal,
+    resolve: (code: ExitCode) => void,
+  ) {
+    this.#conversation = conversation;
+    this.#io = io;
+    this.#resolve = resolve;
+    const prompt = new PromptTerminal(terminal, {
+      onLine: this.#onLine,
+      onInterrupt: this.#onInterrupt,
+      onEnd: () => {
+        this.#leave(EXIT.completed);
+      },
+    });
+    this.#terminal = prompt;
+    this.#stdout = {
+      write: (text) => {
+        prompt.write(text);
+      },
+      isTTY: true,
+    };
+    this.#stderr = io.stderr.isTTY === true ? this.#stdout : io.stderr;
+  }
+
+  open(): void {
+    const { signal } = this.#io;
+    const { model, root, label } = this.#conversation;
+    const renderer = this.#rendererOf(new TurnMeter(this.#io.now));
+    renderer.header(model, root, label);
+    renderer.note(PROMPT_HINT);
+    if (signal.aborted) {
+      this.#onSignal();
+      return;
+    }
+    signal.addEventListener('abort', this.#onSignal);
+    this.#showPrompt();
+  }
+
+  readonly #onSignal = (): void => {
+    this.#leave(EXIT.cancelled);
+  };
+
+  readonly #onLine = (line: string): void => {
+    const text = line.trim();
+    const command = /^\/[\w-]*$/.exec(text)?.[0];
+    if (command !== undefined) this.#command(command);
+    else if (text !== '' && this.#turn !== null) this.#steer(this.#turn, text);
+    else if (text !== '') void this.#converse(text);
+    else if (this.#turn === null) this.#terminal.showPrompt();
+  };
+
+  /** A half-typed line is what Ctrl-C takes first, as in a shell. */
+  readonly #onInterrupt = (typed: string): void => {
+    if (this.#turn !== null) this.#turn.interrupt();
+    else if (typed !== '') this.#terminal.clearLine();
+    else this.#leave(EXIT.completed);
+  };
+
+  #command(command: string): void {
+    if (command === '/quit') {
+      this.#leave(EXIT.completed);
+      return;
+    }
+    const unknown = `unknown command ${safeLine(command, LONGEST_LINE)}; /help lists them\n`;
+    if (this.#turn === null) this.#terminal.hidePrompt();
+    else this.#turn.renderer.freshLine();
+    this.#stdout.write(command === '/help' ? PROMPT_HELP : unknown);
+    if (this.#turn === null) this.#showPrompt();
+  }
+
+  #steer({ renderer, steering }: RunningTurn, text: string): void {
+    steering.push(text);
+    renderer.note(`steering: ${text}`);
+  }
+
+  /** Runs turns until nothing is left to say; never rejects. */
+  async #converse(first: string): Promise<void> {
+    this.#terminal.hidePrompt();
+    let question: string | null = first;
+    while (question !== null && this.#leaving === null) question = await this.#oneTurn(question);
+    if (this.#leaving === null) this.#showPrompt();
+    else this.#left(this.#leaving);
+  }
+
+  /** Gives the question of the next turn: the lines that came too late to steer this one. */
+  async #oneTurn(question: string): Promise<string | null> {
+    const meter = new TurnMeter(this.#io.now);
+    const renderer = this.#rendererOf(meter);
+    const steering = new SteeringQueue();
+    const cancel = new AbortController();
+    const interrupt = interruptHandler({
+      cancel: () => {
+        cancel.abort();
+      },
+      forceExit: () => {
+        this.#left(EXIT.cancelled);
+      },
+      now: this.#io.now,
+    });
+    this.#turn = { renderer, steering, cancel, interrupt };
+    const io = { stdout: this.#stdout, stderr: this.#stderr, env: this.#io.env };
+    const view = linesView(io, renderer);
+    let outcome: TurnOutcome | null = null;
+    try {
+      outcome = await this.#conversation.ask(question, { view, meter, cancel, steering });
+    } catch (error) {
+      if (this.#hasLeft) return null; // its session was closed under it
+      renderer.freshLine();
+      complain(this.#stderr, errorMessage(error)); // a broken seam; the next turn may do
+    }
+    this.#turn = null;
+    const late = steering.drain().map(({ text }) => text);
+    const goesOn = outcome === 'completed' || outcome === 'step_limit';
+    if (late.length > 0 && goesOn && this.#leaving === null) return late.join('\n');
+    for (const text of late) renderer.note(`not sent, the turn was over: ${text}`);
+    return null;
+  }
+
+  #leave(code: ExitCode): void {
+    this.#leaving ??= code;
+    if (this.#turn === null) this.#left(this.#leaving);
+    else this.#turn.cancel.abort();
+  }
+
+  /** What is still running is left behind. */
+  #left(code: ExitCode): void {
+    this.#hasLeft = true;
+    this.#io.signal.removeEventListener('abort', this.#onSignal);
+    this.#terminal.close();
+    this.#resolve(code);
+  }
+
+  #showPrompt(): void {
+    this.#stdout.write('\n');
+    this.#terminal.showPrompt();
+  }
+
+  #rendererOf(figures: TurnMeter): TurnRenderer {
+    return new TurnRenderer({
+      write: (text) => this.#stdout.write(text),
+      style: createStyle(wantsColours({ stdout: this.#stdout, env: this.#io.env })),
+      figures,
+    });
+  }
+}

@@ -1,0 +1,45 @@
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const HOME = '.celestea';
+const ENDING = '.jsonl';
+
+/** Where the sessions of a root folder are kept. */
+export function sessionFolder(root: string): string {
+  return join(root, HOME, 'sessions');
+}
+
+/**
+ * The path of a new session; makes the folder. What is said in a session is not for a
+ * repository, so that the folder is made with a `.gitignore`. Throws what the disk throws.
+ */
+export function newSessionPath(root: string): string {
+  const home = join(root, HOME);
+  if (mkdirSync(home, { recursive: true }) !== undefined) {
+    writeFileSync(join(home, '.gitignore'), '*\n');
+  }
+  const folder = sessionFolder(root);
+  mkdirSync(folder, { recursive: true });
+  const time = new Date().toISOString().replace(/\.\d+Z$/, 'Z').replaceAll(':', '-');
+  return join(folder, `${time}-${globalThis.crypto.randomUUID().slice(0, 8)}${ENDING}`);
+}
+
+/**
+ * The session that was written last, or `null`. One in which nothing was said is none: a
+ * prompt that was left at once must not hide the conversation before it. Throws what the disk
+ * throws.
+ */
+export function lastSessionPath(root: string): string | null {
+  const folder = sessionFolder(root);
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats?.isDirectory() !== true) return null;
+  let last: { readonly path: string; readonly time: number } | null = null;
+  for (const name of readdirSync(folder).sort()) {
+    if (!name.endsWith(ENDING)) continue;
+    const path = join(folder, name);
+    const file = statSync(path, { throwIfNoEntry: false });
+    if (file?.isFile() !== true || file.size === 0) continue;
+    if (last === null || file.mtimeMs >= last.time) last = { path, time: file.mtimeMs };
+  }
+  return last?.path ?? null;
+}
