@@ -73,28 +73,63 @@ export interface LinkedSignal {
   readonly release: () => void;
 }
 
+/** Those who follow a signal, and the one listener that tells them. */
+interface Following {
+  readonly followers: Set<() => void>;
+  readonly listener: () => void;
+}
+
+const followings = new WeakMap<AbortSignal, Following>();
+
+/**
+ * Calls back when a signal aborts, until what is given back is called. However many follow a
+ * signal, it has one listener of ours, and none when nobody follows it any more: a host's
+ * signal may serve many turns at once, and a turn's many calls.
+ */
+function follow(signal: AbortSignal, onAbort: () => void): () => void {
+  const { followers, listener } = followings.get(signal) ?? startFollowing(signal);
+  followers.add(onAbort);
+  return () => {
+    if (!followers.delete(onAbort) || followers.size > 0) return;
+    followings.delete(signal);
+    signal.removeEventListener('abort', listener);
+  };
+}
+
+function startFollowing(signal: AbortSignal): Following {
+  const followers = new Set<() => void>();
+  const listener = (): void => {
+    for (const onAbort of [...followers]) onAbort();
+  };
+  signal.addEventListener('abort', listener);
+  followings.set(signal, { followers, listener });
+  return { followers, listener };
+}
+
 /**
  * A signal that aborts, with the same reason, when the first of the given signals does. It
- * holds one listener on each source, whatever is built on top of it (L6.4).
+ * holds at most one listener on each source, whatever is built on top of it (L6.4).
  */
 export function linkSignals(...given: (AbortSignal | undefined)[]): LinkedSignal {
   const controller = new AbortController();
   const sources = [...new Set(given)].filter((source) => source !== undefined);
-  // Each knows its source: Node tells only the first listener of a signal its `currentTarget`.
-  const links = sources.map((source) => ({
-    source,
-    follow: (): void => {
-      release();
-      controller.abort(source.reason);
-    },
-  }));
+  const releases: (() => void)[] = [];
   const release = (): void => {
-    for (const { source, follow } of links) source.removeEventListener('abort', follow);
+    for (const each of releases.splice(0)) each();
   };
-  for (const { source, follow } of links) source.addEventListener('abort', follow);
-  links.find(({ source }) => source.aborted)?.follow();
   const abort = (reason: unknown): void => {
     controller.abort(reason);
   };
+  const fired = sources.find((source) => source.aborted);
+  if (fired !== undefined) abort(fired.reason);
+  else {
+    for (const source of sources) {
+      const onAbort = (): void => {
+        release();
+        abort(source.reason);
+      };
+      releases.push(follow(source, onAbort));
+    }
+  }
   return { signal: controller.signal, abort, release };
 }

@@ -279,11 +279,32 @@ function withBlock(message: Message, index: number, block: Content): Message {
   return { ...message, content: message.content.with(index, block) };
 }
 
+/**
+ * A rewriting that gives the same message for the same one: a long turn leaves the same old
+ * parts out at each of its steps, and they are priced once.
+ */
+function remembered(rewrite: (message: Message) => Message): (message: Message) => Message {
+  const known = new WeakMap<Message, Message>();
+  return (message) => {
+    const former = known.get(message);
+    if (former !== undefined) return former;
+    const rewritten = rewrite(message);
+    known.set(message, rewritten);
+    return rewritten;
+  };
+}
+
+const resultNotice = remembered(withoutResult);
+const argumentsNotice = remembered(withoutArguments);
+
 /** A tool's answer as a one-line notice; other messages as they are. */
-function leaveOutResult({ message: current, original: message }: Entry): Message {
-  if (message.role !== 'tool') return current;
+function leaveOutResult({ message, original }: Entry): Message {
+  return original.role === 'tool' ? resultNotice(original) : message;
+}
+
+function withoutResult(message: Message): Message {
   const texts = message.content.filter((block) => block.type === 'text');
-  if (texts.every((block) => isNotice(block.content))) return current;
+  if (texts.every((block) => isNotice(block.content))) return message;
   const bytes = texts.reduce((sum, block) => sum + utf8Length(block.content), 0);
   const notice = `${TRIMMED_MARKER_PREFIX} result of ${String(bytes)} bytes left out to fit`;
   const others = message.content.filter((block) => block.type !== 'text');
@@ -292,7 +313,10 @@ function leaveOutResult({ message: current, original: message }: Entry): Message
 
 /** Calls with their arguments replaced by a notice; calls a provider signed stay verbatim. */
 function leaveOutArguments({ message }: Entry): Message {
-  if (!hasCalls(message)) return message;
+  return hasCalls(message) ? argumentsNotice(message) : message;
+}
+
+function withoutArguments(message: Message): Message {
   const content = message.content.map((block): Content => {
     if (block.type !== 'tool_call' || block.content.meta !== undefined) return block;
     const bytes = utf8Length(serdeJsonString(block.content.args));

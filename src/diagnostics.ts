@@ -1,5 +1,6 @@
 /** What can go wrong beside a turn without ending it (X15). */
 export type DiagnosticKind =
+  | 'model_failed'
   | 'sink_failed'
   | 'usage_failed'
   | 'injections_failed'

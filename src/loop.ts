@@ -115,11 +115,15 @@ export class DefaultAgentLoop implements AgentLoop {
     const seams = resolveSeams(ctx);
     const releaseLog = claimLog(seams.log);
     try {
-      const id = seams.log.nextTurnId();
-      seams.log.append({ type: 'turn_start', id });
       const { signal, release } = linkSignals(...options.signals);
-      const turn = new Turn({ id, config: this.#config, seams, options, signal });
-      return await endTurn(turn, driveTurn(turn, userInput).finally(release));
+      try {
+        const id = seams.log.nextTurnId();
+        seams.log.append({ type: 'turn_start', id });
+        const turn = new Turn({ id, config: this.#config, seams, options, signal });
+        return await endTurn(turn, driveTurn(turn, userInput).finally(release));
+      } finally {
+        release();
+      }
     } finally {
       releaseLog();
     }

@@ -1,6 +1,7 @@
 import { describeValue, type ModelRequest, type TurnOutcome } from '@celestea/core';
 
-import { errorMessage, ignore, raceAbort } from './cancel.ts';
+import { ignore, raceAbort } from './cancel.ts';
+import { failureText } from './failure-text.ts';
 import { generateFailure, idleFailure, readReply, type Reply } from './reply.ts';
 import { closeStream, isAsyncIterable } from './stream.ts';
 import { activeLimit, WaitLimit } from './timeouts.ts';
@@ -24,7 +25,8 @@ export async function callModel(turn: Turn, request: ModelRequest): Promise<Repl
         generated.then(closeStream, ignore);
         return noReply(idleFailure(wait) ?? 'cancelled');
       case 'failed':
-        return noReply(generateFailure(errorMessage(opened.error)));
+        turn.diagnose('model_failed', 'the model gave no stream', opened.error);
+        return noReply(generateFailure(failureText(opened.error)));
       case 'ok':
         if (isAsyncIterable(opened.value)) {
           return await readReply(turn, opened.value, signal, wait);

@@ -1,16 +1,7 @@
-import {
-  FINISH_REASONS,
-  messageTexts,
-  messageToolCalls,
-  type FinishReason,
-  type Message,
-  type StreamEvent,
-  type ToolCall,
-  type TurnOutcome,
-} from '@celestea/core';
+import type { FinishReason, ToolCall, TurnOutcome } from '@celestea/core';
 
-import { errorMessage } from './cancel.ts';
-import { eventFault } from './stream-event.ts';
+import { failureText } from './failure-text.ts';
+import { readEvent } from './stream-event.ts';
 import { readStream } from './stream.ts';
 import { ThinkingBurst } from './thinking.ts';
 import type { WaitLimit } from './timeouts.ts';
@@ -41,7 +32,10 @@ export async function readReply(
   const reader = new ReplyReader(turn);
   const end = await readStream(stream, signal, reader.take, { breather: turn.breather, wait });
   reader.flushThinking();
-  if (end.kind === 'threw') reader.failure ??= streamFailure(errorMessage(end.error));
+  if (end.kind === 'threw') {
+    turn.diagnose('model_failed', 'the stream of the model threw', end.error);
+    reader.failure ??= streamFailure(failureText(end.error));
+  }
   if (end.kind === 'cancelled') reader.failure ??= idleFailure(wait);
   return reader;
 }
@@ -71,9 +65,7 @@ class ReplyReader implements Reply {
 
   /** Takes one event; `false` when nothing after it counts. */
   readonly take = (value: unknown): boolean => {
-    const fault = eventFault(value);
-    if (fault !== null) return this.#end(streamFailure(fault));
-    const event = value as StreamEvent;
+    const event = readEvent(value);
     switch (event.kind) {
       case 'text':
         this.flushThinking();
@@ -89,12 +81,18 @@ class ReplyReader implements Reply {
         return true;
       case 'done':
         this.flushThinking();
-        this.#addDone(event.message, event.finish);
+        this.done = {
+          text: (this.done?.text ?? '') + event.text,
+          calls: [...(this.done?.calls ?? []), ...event.calls],
+          finish: event.finish ?? this.done?.finish,
+        };
         return true;
       case 'failed':
         return this.#end({ error: { kind: event.kindOf, message: event.message } });
       case 'interrupted':
         return this.#end('interrupted');
+      case 'malformed':
+        return this.#end(streamFailure(event.message));
       default:
         return event satisfies never;
     }
@@ -118,24 +116,4 @@ class ReplyReader implements Reply {
     if (meta === undefined || meta === null) return;
     this.#turn.append({ type: 'thinking_delta', text: this.#thinking.take() ?? '', meta });
   }
-
-  #addDone(message: Message, finish: FinishReason | undefined): void {
-    this.done = {
-      text: (this.done?.text ?? '') + messageTexts(message).join(''),
-      calls: [...(this.done?.calls ?? []), ...messageToolCalls(message).map(readCall)],
-      finish: readFinish(finish) ?? this.done?.finish,
-    };
-  }
-}
-
-/** Arguments left out are `null`: everything that is told of a call says what they were. */
-function readCall({ id, name, args, meta }: ToolCall): ToolCall {
-  const signed = meta === undefined || meta === null ? {} : { meta };
-  return { id, name, args: args ?? null, ...signed };
-}
-
-/** A reason of a newer provider is none that we know. */
-function readFinish(finish: FinishReason | null | undefined): FinishReason | undefined {
-  if (finish === undefined || finish === null) return undefined;
-  return FINISH_REASONS.includes(finish) ? finish : 'other';
 }

@@ -65,8 +65,8 @@ export function toolResultRetention(
 /** The policy of a scope, checked; `null` when there is none. Throws a `TypeError`. */
 export function resolveRetention(ctx: Context): ToolResultRetention | null {
   const given: unknown = ctx.get(RETENTION_SERVICE);
-  if (given === undefined) return null;
-  if (typeof given !== 'object' || given === null) {
+  if (given === undefined || given === null) return null; // `null` hides a parent's (C5.1)
+  if (typeof given !== 'object') {
     throw new TypeError(`retention: expected an object, got ${describeValue(given)}`);
   }
   const policy = given as ToolResultRetention;

@@ -1,5 +1,7 @@
 import {
   AgentError,
+  describeValue,
+  isRecord,
   LLM_SERVICE,
   SESSION_LOG_SERVICE,
   TOOL_REGISTRY_SERVICE,
@@ -23,6 +25,7 @@ export interface Seams {
 
 /** Finds them in the scope; an `AgentError` names the first that is missing (L2.1). */
 export function resolveSeams(ctx: Context): Seams {
+  requireContext(ctx);
   return {
     llm: seam(ctx, LLM_SERVICE, 'LlmService in context'),
     log: sessionLog(ctx),
@@ -39,8 +42,15 @@ export function toolRegistry(ctx: Context): ToolRegistry {
   return seam(ctx, TOOL_REGISTRY_SERVICE, 'ToolRegistryService in context');
 }
 
+/** For callers without types. */
+function requireContext(ctx: unknown): void {
+  if (isRecord(ctx) && typeof ctx['get'] === 'function') return;
+  throw new TypeError(`ctx: expected a Context, got ${describeValue(ctx)}`);
+}
+
 function seam<T>(ctx: Context, token: ServiceToken<T>, what: string): T {
   const service = ctx.get(token);
   if (service === undefined || service === null) throw new AgentError(`missing ${what}`);
-  return service;
+  if (typeof service === 'object') return service;
+  throw new TypeError(`${what}: expected an object, got ${describeValue(service)}`);
 }

@@ -85,8 +85,9 @@ export class Steering {
   }
 }
 
-/** What a source said. One that is async says nothing, and its rejection is nobody's. */
+/** What a source said. A promise says nothing: what it holds comes too late to be written. */
 function answered<T>(said: T): T {
-  if (said instanceof Promise) said.catch(ignore);
-  return said;
+  if (!(said instanceof Promise)) return said;
+  said.catch(ignore);
+  throw new TypeError('expected an answer at once, got a promise: what it holds is lost');
 }

@@ -1,4 +1,4 @@
-import type { Message, ToolCall, TurnOutcome } from '@celestea/core';
+import { describeValue, type Message, type ToolCall, type TurnOutcome } from '@celestea/core';
 
 import { answerCalls } from './dispatch.ts';
 import { replyEvent } from './events.ts';
@@ -61,8 +61,8 @@ function ownIds(turn: Turn, history: readonly Message[], calls: readonly ToolCal
   const own = turn.callIds(history).unique(calls);
   own.forEach(({ id }, index) => {
     if (id === calls[index]?.id) return;
-    const came = JSON.stringify(calls[index]?.id) as string | undefined;
-    turn.diagnose('call_id_replaced', `call id ${came ?? 'missing'} was replaced by ${id}`);
+    const came = describeValue(calls[index]?.id);
+    turn.diagnose('call_id_replaced', `call id ${came} was replaced by ${id}`);
   });
   return own;
 }

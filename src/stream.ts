@@ -1,3 +1,5 @@
+import { describeValue } from '@celestea/core';
+
 import type { Breather } from './breather.ts';
 import { closeIterator, ignore } from './cancel.ts';
 import type { WaitLimit } from './timeouts.ts';
@@ -110,13 +112,13 @@ class StreamReader {
     let done: unknown;
     let value: unknown;
     try {
-      ({ done, value } = result as { done?: unknown; value?: unknown });
+      ({ done, value } = readResult(result));
     } catch (error) {
       closeIterator(this.#iterator);
       this.#onThrow(error);
       return;
     }
-    if (done === true) this.#finish({ kind: 'ended' });
+    if (done) this.#finish({ kind: 'ended' });
     else if (this.#taken(value)) this.#pullWhenRested();
   };
 
@@ -168,4 +170,10 @@ class StreamReader {
     this.#reading = false;
     this.#signal.removeEventListener('abort', this.#onAbort);
   }
+}
+
+/** As `for await` does, with a message that says who is at fault. */
+function readResult(result: unknown): { done?: unknown; value?: unknown } {
+  if (typeof result === 'object' && result !== null) return result;
+  throw new TypeError(`the stream gave ${describeValue(result)} instead of an iterator result`);
 }

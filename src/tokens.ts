@@ -48,8 +48,19 @@ const jsonTokens = (value: unknown): number => estimateTokens(serdeJsonString(va
 
 const metaTokens = (meta: unknown): number => (meta === undefined ? 0 : jsonTokens(meta));
 
+/** Messages are immutable (C1.5), and a log hands back the same ones: each is priced once. */
+const prices = new WeakMap<Message, number>();
+
 /** Tokens of a message: its blocks, the id it answers, and a little for the message itself. */
 export function estimateMessageTokens(message: Message): number {
+  const known = prices.get(message);
+  if (known !== undefined) return known;
+  const tokens = priceOf(message);
+  prices.set(message, tokens);
+  return tokens;
+}
+
+function priceOf(message: Message): number {
   let tokens = MESSAGE_TOKENS;
   for (const block of message.content) tokens += estimateBlockTokens(block);
   if (message.tool_call_id !== null) tokens += estimateTokens(message.tool_call_id);

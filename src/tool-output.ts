@@ -6,8 +6,9 @@ import {
   type ToolOutput,
 } from '@celestea/core';
 
-import { CANCELLED_BEFORE_EXECUTION, errorMessage } from './cancel.ts';
+import { CANCELLED_BEFORE_EXECUTION } from './cancel.ts';
 import type { DiagnosticKind } from './diagnostics.ts';
+import { failureText } from './failure-text.ts';
 
 /** The output of a call that gave none, for the reason given. */
 export function failedOutput(call: ToolCall, error: string): ToolOutput {
@@ -39,7 +40,7 @@ export function timedOutOutput(call: ToolCall, limitMs: number): ToolOutput {
 
 /** The output of a call whose registry threw or rejected (L4.6). */
 export function thrownOutput(call: ToolCall, thrown: unknown): ToolOutput {
-  return failedOutput(call, errorMessage(thrown) || NO_REASON);
+  return failedOutput(call, failureText(thrown));
 }
 
 const NO_REASON = 'the tool failed without saying why';
@@ -77,9 +78,10 @@ export function filedOutput(
   }
 }
 
+/** A text stays as it is; an empty one would read as success (C4.5). */
 function errorText(error: unknown): string | null {
   if (error === null || error === undefined) return null;
-  return errorMessage(error) || NO_REASON;
+  return typeof error === 'string' ? error || NO_REASON : failureText(error);
 }
 
 function isDecision(value: unknown): value is ToolDecision {

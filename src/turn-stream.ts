@@ -2,6 +2,7 @@ import { AgentError, type LoopEvent, type TurnOutcome } from '@celestea/core';
 
 import { ignore } from './cancel.ts';
 import type { EventSink } from './events.ts';
+import { Fifo } from './fifo.ts';
 
 /** Runs a turn that tells `sink` and listens to `signal`. */
 export type TurnStarter = (sink: EventSink, signal: AbortSignal) => Promise<TurnOutcome>;
@@ -25,9 +26,8 @@ export class TurnStream implements AsyncIterable<LoopEvent> {
   /** How the turn ended; rejects when it could not start or a seam broke. */
   readonly outcome: Promise<TurnOutcome>;
   readonly #controller = new AbortController();
-  #events: LoopEvent[] = [];
-  #read = 0;
-  #waiters: Waiter[] = [];
+  #events = new Fifo<LoopEvent>();
+  readonly #waiters = new Fifo<Waiter>();
   #settled = false;
   /** What to throw once every event was read; taken by the first who gets there. */
   #fault: { error: unknown } | null = null;
@@ -46,10 +46,10 @@ export class TurnStream implements AsyncIterable<LoopEvent> {
     );
   }
 
-  /** Cancels the turn; its events go on until its `turn_end`. */
-  cancel(reason?: unknown): void {
+  /** Cancels the turn; its events go on until its `turn_end`. May be handed on unbound. */
+  readonly cancel = (reason?: unknown): void => {
     this.#controller.abort(reason);
-  }
+  };
 
   /** @throws AgentError on a second call: events go to one reader. */
   [Symbol.asyncIterator](): AsyncIterator<LoopEvent, undefined> {
@@ -60,8 +60,7 @@ export class TurnStream implements AsyncIterable<LoopEvent> {
       return: async () => {
         this.cancel();
         await this.outcome.then(ignore, ignore);
-        this.#events = [];
-        this.#read = 0;
+        this.#events = new Fifo();
         this.#fault = null;
         return END;
       },
@@ -69,15 +68,8 @@ export class TurnStream implements AsyncIterable<LoopEvent> {
   }
 
   #next(): Promise<IteratorResult<LoopEvent, undefined>> {
-    const event = this.#events[this.#read];
-    if (event !== undefined) {
-      this.#read += 1;
-      if (this.#read === this.#events.length) {
-        this.#events = [];
-        this.#read = 0;
-      }
-      return Promise.resolve({ done: false, value: event });
-    }
+    const event = this.#events.shift();
+    if (event !== undefined) return Promise.resolve({ done: false, value: event });
     if (!this.#settled) {
       return new Promise((resolve, reject) => {
         this.#waiters.push({ resolve, reject });
@@ -98,9 +90,9 @@ export class TurnStream implements AsyncIterable<LoopEvent> {
   #settle(fault: { error: unknown } | null): void {
     this.#settled = true;
     this.#fault = fault;
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const { resolve, reject } of waiters) this.#next().then(resolve, reject);
+    for (let waiter = this.#waiters.shift(); waiter !== undefined; waiter = this.#waiters.shift()) {
+      this.#next().then(waiter.resolve, waiter.reject);
+    }
   }
 }
 

@@ -87,7 +87,7 @@ describe('ids of one step', () => {
     const { diagnostics } = await play([step, say('.')]);
     expect(diagnostics).toEqual([
       { kind: 'call_id_replaced', message: 'call id "a" was replaced by call-turn-0-0' },
-      { kind: 'call_id_replaced', message: 'call id missing was replaced by call-turn-0-1' },
+      { kind: 'call_id_replaced', message: 'call id undefined was replaced by call-turn-0-1' },
     ]);
   });
 });

@@ -96,6 +96,10 @@ const longText = rawRegistry(({ call_id }) =>
 
 /** Each kind, with a situation that makes it. */
 const situations: Record<DiagnosticKind, [given: () => Play, expected: Diagnostic[]]> = {
+  model_failed: [
+    () => ({ scripts: [[fail]] }),
+    [{ kind: 'model_failed', message: 'the stream of the model threw', error: fault }],
+  ],
   sink_failed: [
     () => ({
       scripts: [say('Hi.')],

@@ -282,7 +282,7 @@ describe('a surface that a tool made', () => {
 });
 
 test.each<[string, unknown, string]>([
-  ['null', null, 'retention: expected an object, got null'],
+  ['a text', 'spill', 'retention: expected an object, got "spill"'],
   ['a function', () => null, 'retention: expected an object, got a function'],
   ['no spill', { ...small(), spill: undefined }, 'retention.spill: expected a function'],
   ...['20', NaN, -1, null, true, undefined].map((size): [string, unknown, string] => {

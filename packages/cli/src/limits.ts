@@ -13,7 +13,7 @@ export interface TurnLimits {
 }
 
 /** The longest delay that a timer can count, in milliseconds. */
-export const LONGEST_DELAY = 2 ** 31 - 1;
+export const LONGEST_DELAY: number = 2 ** 31 - 1;
 
 const LONGEST_SECONDS = Math.floor(LONGEST_DELAY / 1000);
 

@@ -18,9 +18,11 @@ import type {
   ThinkingDeltaRow,
   ToolCallRow,
   ToolResultRow,
+  UserMessageRow,
 } from './session-event.ts';
 import { isRecord } from './shape.ts';
 import { renderSurface } from './surface.ts';
+import { wellFormedValue } from './well-formed.ts';
 
 /** What the model reads of a call that had started when its turn was cancelled (X17). */
 export const ABANDONED_TOOL_CALL_TEXT =
@@ -63,11 +65,7 @@ export class IncrementalProjection {
         if (row.parent_id === undefined) this.#addVisible(resultMessage(row));
         return;
       case 'user_message':
-        this.#addVisible(
-          row.attachments === undefined || row.attachments.length === 0
-            ? userMessage(row.text)
-            : userMessageWithImages(row.text, row.attachments),
-        );
+        this.#addVisible(userMessageOf(row));
         return;
       case 'assistant_message':
         this.#addReply(row);
@@ -91,17 +89,19 @@ export class IncrementalProjection {
 
   #addCall({ id, name, args, meta }: ToolCallRow): void {
     const signed = meta === undefined || meta === null ? {} : { meta };
+    const call = { id, name, args: wellFormedValue(args), ...signed };
     this.#open ??= { blocks: this.#takeThinking(), settled: 0, index: null };
-    this.#open.blocks.push({ type: 'tool_call', content: { id, name, args, ...signed } });
+    this.#open.blocks.push({ type: 'tool_call', content: call });
   }
 
   /** Words with calls after them wait for the calls; an empty reply is no message (X9). */
   #addReply({ text, calls_follow }: AssistantMessageRow): void {
     this.#close();
-    const words: Content[] = text === '' ? [] : [{ type: 'text', content: text }];
+    const isEmpty = text.trim() === ''; // providers refuse blank words as they do none
+    const words: Content[] = isEmpty ? [] : [{ type: 'text', content: text.toWellFormed() }];
     const blocks = [...this.#takeThinking(), ...words];
     if (calls_follow === true) this.#open = { blocks, settled: 0, index: null };
-    else if (text !== '') this.#messages.add(assistantMessage(blocks));
+    else if (!isEmpty) this.#messages.add(assistantMessage(blocks));
   }
 
   #addVisible(message: Message): void {
@@ -150,8 +150,9 @@ const assistantMessage = (content: Content[]): Message => ({
 
 /**
  * What the model is to see of a log (C4.5): messages, calls merged into one assistant
- * message a step, every call answered (C4.6). Turn rows, unsigned reasoning, empty replies
- * and rows of nested calls stay in the log.
+ * message a step, every call answered (C4.6), texts and arguments of well-formed Unicode,
+ * which providers insist on. Turn rows, unsigned reasoning, empty replies and rows of nested
+ * calls stay in the log.
  */
 export function deriveMessagesFrom(events: Iterable<SessionEvent>): Message[] {
   const projection = new IncrementalProjection();
@@ -159,8 +160,13 @@ export function deriveMessagesFrom(events: Iterable<SessionEvent>): Message[] {
   return projection.messages();
 }
 
+function userMessageOf({ text, attachments = [] }: UserMessageRow): Message {
+  const words = text.toWellFormed();
+  return attachments.length === 0 ? userMessage(words) : userMessageWithImages(words, attachments);
+}
+
 function resultMessage(row: ToolResultRow): Message {
-  const text = resultText(row);
+  const text = resultText(row).toWellFormed();
   const images = attachmentsOf(row.value);
   return images.length === 0
     ? toolResultMessage(row.id, text)

@@ -43,8 +43,8 @@ export function project(log: readonly SessionEvent[]): Message[] {
       case 'tool_result':
         return [{ ...message('tool', [textOf(row)]), tool_call_id: row.id }];
       case 'assistant_message': {
-        if (row.text === '' && row.calls_follow !== true) return [];
-        const words: Content[] = row.text === '' ? [] : [{ type: 'text', content: row.text }];
+        if (row.text.trim() === '' && row.calls_follow !== true) return [];
+        const words: Content[] = row.text.trim() === '' ? [] : [{ type: 'text', content: row.text }];
         const rest = [...words, ...callsOf(rows, at)];
         if (rest.length === 0) return [];
         return [message('assistant', [...signedBefore(rows, at), ...rest])];

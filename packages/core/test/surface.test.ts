@@ -74,7 +74,7 @@ test('X12 the row keeps the original, and a replay of the log reads the same', (
   expect(replayed[1]?.content).toEqual([{ type: 'text', content: view }]);
 });
 
-test('X12 any text is seen as the cut that its surface names, lone surrogates included', () => {
+test('X12 any text is seen as the cut that its surface names, and as well-formed Unicode', () => {
   const unit = fc.oneof(
     fc.constantFrom('a', 'é', '漢', '\u{1f600}', '\n'),
     fc.constantFrom('\ud83d', '\ude00'),
@@ -88,7 +88,8 @@ test('X12 any text is seen as the cut that its surface names, lone surrogates in
       const notice =
         `[${String(cut.omittedBytes)} of ${String(Buffer.byteLength(value))} bytes left out; ` +
         'the whole result is at spill/a.txt. Read it with read_file.]';
-      expect(shown({ value, surface: own })).toBe(`${cut.head}\n${notice}\n${cut.tail}`);
+      const seen = `${cut.head}\n${notice}\n${cut.tail}`.toWellFormed();
+      expect(shown({ value, surface: own })).toBe(seen);
     }),
     { numRuns: 500 },
   );

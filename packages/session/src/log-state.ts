@@ -9,7 +9,7 @@ export class LogState {
   /** The turn that has started and not ended. */
   openTurn: string | null = null;
   /** Where the rows of each ended turn end, in bytes. */
-  readonly turnEnds = new Map<string, number>();
+  readonly turnEnds: Map<string, number> = new Map<string, number>();
   #unanswered: string[] = [];
 
   /** `end` is where the row ends in its file, in bytes. */
