@@ -1,4 +1,4 @@
-import { errorMessage, type Diagnostic } from '@celestea/agent-loop';
+import { errorMessage, type Diagnostic, type DiagnosticKind } from '@celestea/agent-loop';
 
 import { remark } from './complain.ts';
 import type { TurnView } from './conversation.ts';
@@ -7,6 +7,9 @@ import { JsonLines } from './json-lines.ts';
 import type { TurnRenderer } from './render.ts';
 
 const SESSION = 'cli';
+
+/** The closing line tells of a model that failed. */
+const SHOWN_ALREADY: readonly DiagnosticKind[] = ['model_failed'];
 
 /** A turn as people follow it: on stdout, its diagnostics on stderr. */
 export function linesView(
@@ -19,6 +22,7 @@ export function linesView(
       renderer.render(event);
     },
     onDiagnostic: (diagnostic) => {
+      if (SHOWN_ALREADY.includes(diagnostic.kind)) return;
       if (isShared) renderer.freshLine();
       remark({ stderr, env }, `diagnostic ${diagnostic.kind}: ${diagnosticText(diagnostic)}`);
     },
