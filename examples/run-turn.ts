@@ -15,10 +15,7 @@ tools.register(
       properties: { a: { type: 'number' }, b: { type: 'number' } },
       required: ['a', 'b'],
     },
-    execute: (args) => {
-      const { a, b } = args as { a: number; b: number };
-      return a + b;
-    },
+    execute: ({ a, b }) => a + b,
   }),
 );
 

@@ -1,57 +1,63 @@
-import { describeValue, type ToolDecision, type ToolGuard, type ToolInput } from '@celestea/core';
+import { serdeJsonString, type ToolDecision, type ToolGuard, type ToolInput } from '@celestea/core';
 
-import { isRecord } from './shape.ts';
-import { cutText } from './text.ts';
+import { seekApproval, type ApprovalSettings } from './approval.ts';
 import { thrownText } from './thrown.ts';
+import { readDecision } from './verdict.ts';
 
-const MAX_REASON = 2_000;
+/** What came of asking the guards about a call. */
+export interface Judgement {
+  /** `null` when there is no guard. */
+  decision: ToolDecision | null;
+  /** Why the call must not run, in words for the model; `null` when it may. */
+  refusal: string | null;
+}
 
 /**
- * Asks the guards in order; the first verdict that is not `allow` ends the chain (C3.6).
- * `null` when there is no guard. Never rejects: a guard that throws, rejects or answers
- * nonsense denies, for a check that did not take place must not read as passed.
+ * Asks the guards in order; the first verdict that is not `allow` ends the chain (C3.6). An `ask`
+ * is put to the approval service, and only its `allow` lets the chain go on: with the guards
+ * after the one that asked, since an approval answers that guard alone. It cannot undo a later
+ * `deny`, and a later `ask` is a question of its own. Without a service an `ask` refuses.
+ *
+ * The decision of a call that was approved is `allow`, of one that somebody refused `deny`; it
+ * stays `ask` when nobody decided: there is no service, its time was up, the call was cancelled.
+ *
+ * Never rejects: a guard that throws, rejects or answers nonsense denies, for a check that did
+ * not take place must not read as passed.
  */
 export async function judgeCall(
   guards: readonly ToolGuard[],
   input: ToolInput,
-): Promise<ToolDecision | null> {
+  approval: ApprovalSettings = { find: () => undefined },
+): Promise<Judgement> {
   let decision: ToolDecision | null = null;
+  let approvedArgs: string | null = null;
   for (const guard of guards) {
     decision = await askGuard(guard, input);
-    if (decision.kind !== 'allow') return decision;
+    if (decision.kind === 'deny') return denied(decision.reason);
+    if (decision.kind === 'allow') continue;
+    const { reason } = decision;
+    approvedArgs ??= serdeJsonString(input.args);
+    const answer = await seekApproval(input, reason, approval);
+    if (answer.kind === 'deny') return denied(answer.reason);
+    if (answer.kind === 'open') return { decision, refusal: `${answer.why}: ${reason}` };
+    decision = { kind: 'allow' };
   }
-  return decision;
+  // Whoever holds the arguments had time to change them while somebody looked at them.
+  if (approvedArgs !== null && approvedArgs !== serdeJsonString(input.args)) {
+    return denied('the arguments were changed after somebody was asked to approve them');
+  }
+  return { decision, refusal: null };
 }
 
 async function askGuard(guard: ToolGuard, input: ToolInput): Promise<ToolDecision> {
   try {
-    return readDecision(await guard.check(input));
+    return readDecision(await guard.check(input), "a guard's", 'allow, deny or ask');
   } catch (thrown) {
-    return deny(`a guard failed: ${thrownText(thrown)}`);
+    return { kind: 'deny', reason: `a guard failed: ${thrownText(thrown)}` };
   }
 }
 
-/** A verdict with a reason, whatever the guard left out. */
-function readDecision(answer: unknown): ToolDecision {
-  if (!isRecord(answer)) return deny(unreadable(describeValue(answer)));
-  const { kind, reason } = answer;
-  switch (kind) {
-    case 'allow':
-      return { kind };
-    case 'deny':
-    case 'ask':
-      return { kind, reason: reasonText(reason) };
-    default:
-      return deny(unreadable(`kind ${describeValue(kind)}`));
-  }
-}
-
-const unreadable = (came: string): string =>
-  `a guard's verdict is unreadable: expected allow, deny or ask, got ${came}`;
-
-const deny = (reason: string): ToolDecision => ({ kind: 'deny', reason });
-
-const reasonText = (reason: unknown): string =>
-  typeof reason === 'string' && reason.trim() !== ''
-    ? cutText(reason, MAX_REASON)
-    : 'no reason given';
+const denied = (reason: string): Judgement => ({
+  decision: { kind: 'deny', reason },
+  refusal: `denied: ${reason}`,
+});

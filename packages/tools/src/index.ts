@@ -1,5 +1,16 @@
 export { defineTool } from './define-tool.ts';
-export type { ToolDefinition } from './define-tool.ts';
+export type {
+  SchemaToolDefinition,
+  StandardToolDefinition,
+  ToolDefinition,
+} from './define-tool.ts';
+export type { FromSchema } from './from-schema.ts';
+export type {
+  StandardIssue,
+  StandardOutput,
+  StandardResult,
+  StandardSchema,
+} from './standard-schema.ts';
 export { DefaultToolRegistry } from './registry.ts';
 export type { ToolRegistryOptions } from './registry.ts';
 export { toolRegistryPlugin } from './plugin.ts';
@@ -10,3 +21,11 @@ export { readFileTool } from './files/read-file.ts';
 export type { ReadFileResult } from './files/read-file.ts';
 export { searchTextTool } from './files/search-text.ts';
 export type { SearchTextMatch, SearchTextResult } from './files/search-text.ts';
+export { APPROVAL_SERVICE } from './approval.ts';
+export type { ApprovalRequest, ApprovalService, ApprovalVerdict } from './approval.ts';
+export { askBefore, denyTools, readOnlyGuard } from './guards.ts';
+export type { CallMatcher } from './guards.ts';
+export { workTools } from './work/work-tools.ts';
+export type { WorkTools, WorkToolsOptions } from './work/work-tools.ts';
+export type { RunCommandResult } from './work/run-command.ts';
+export type { WriteFileResult } from './work/write-file.ts';

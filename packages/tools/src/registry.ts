@@ -11,13 +11,24 @@ import {
   type ToolSpec,
 } from '@celestea/core';
 
-import { judgeCall } from './guard.ts';
+import { checkApprovalTimeout, type ApprovalService } from './approval.ts';
+import { readArguments, type CallArguments } from './call-arguments.ts';
+import { judgeCall, type Judgement } from './guard.ts';
+import { nearestNames } from './nearest-names.ts';
+import { plainValue } from './plain-value.ts';
+import { compileSchema, type SchemaCheck } from './schema-check.ts';
 import { isRecord, mismatch } from './shape.ts';
 import { cutText } from './text.ts';
 import { thrownText } from './thrown.ts';
 import { readToolSpec } from './tool-spec.ts';
 
 const MAX_NAMES_LENGTH = 2_000;
+
+interface Entry {
+  readonly tool: Tool;
+  readonly spec: ToolSpec;
+  readonly check: SchemaCheck;
+}
 
 /** How a {@link DefaultToolRegistry} is set up. */
 export interface ToolRegistryOptions {
@@ -26,32 +37,47 @@ export interface ToolRegistryOptions {
    * the look-up throws, the call is denied.
    */
   findGuards?: () => readonly ToolGuard[];
+  /**
+   * Looks, at each `ask` of a guard, for who can approve the call. Without it, or when it finds
+   * nobody, an `ask` refuses; when it throws, the call is denied.
+   */
+  findApproval?: () => ApprovalService | undefined;
+  /** How many milliseconds an approval is waited for; when left out, as long as it takes. */
+  approvalTimeoutMs?: number;
 }
 
 /** Tools by name, behind guards (C3.6, C3.7). */
 export class DefaultToolRegistry implements ToolRegistry {
-  readonly #tools = new Map<string, { tool: Tool; spec: ToolSpec }>();
+  readonly #tools = new Map<string, Entry>();
   readonly #guards: ToolGuard[] = [];
   readonly #findGuards: () => readonly ToolGuard[];
+  readonly #findApproval: () => ApprovalService | undefined;
+  readonly #approvalTimeoutMs: number | undefined;
   #schemas: readonly ToolSpec[] | null = null;
 
   /** Throws a `TypeError` when an option is of the wrong type. */
   constructor(options: ToolRegistryOptions = {}) {
-    const { findGuards = () => [] } = options;
+    const { findGuards = () => [], findApproval = () => undefined, approvalTimeoutMs } = options;
     if (typeof findGuards !== 'function') {
       throw new TypeError(mismatch('findGuards', 'a function', findGuards));
     }
+    if (typeof findApproval !== 'function') {
+      throw new TypeError(mismatch('findApproval', 'a function', findApproval));
+    }
+    checkApprovalTimeout(approvalTimeoutMs);
     this.#findGuards = findGuards;
+    this.#findApproval = findApproval;
+    this.#approvalTimeoutMs = approvalTimeoutMs;
   }
 
   /**
    * Adds a tool under the name of its spec, which is read this once; the last tool of a name
-   * wins. Throws a `TypeError` that says what was expected and what came when the tool or its
-   * spec cannot be used.
+   * wins. Throws a `TypeError` that says what was expected and what came when the tool, its spec
+   * or the JSON Schema in it cannot be used.
    */
   register(tool: Tool): void {
     const spec = specOf(tool);
-    this.#tools.set(spec.name, { tool, spec });
+    this.#tools.set(spec.name, { tool, spec, check: checkOf(spec) });
     this.#schemas = null;
   }
 
@@ -79,42 +105,58 @@ export class DefaultToolRegistry implements ToolRegistry {
   }
 
   /**
-   * Asks the guards, then runs the tool, `executeWith` before `execute` (C3.5 to C3.7). It never
-   * throws or rejects: a refusal, an unknown tool and a tool that fails are outputs with an
-   * `error`, and a call whose signal aborted while it was judged does not start. `decision` is
-   * `null` without guards. A tool that ignores its signal is waited for.
+   * Checks the arguments, asks the guards, then runs the tool, `executeWith` before `execute`
+   * (C3.5 to C3.7). It never throws or rejects: arguments that do not fit, a refusal, an unknown
+   * tool and a tool that fails are outputs with an `error`, and a call whose signal aborted while
+   * it was judged does not start; one that waits for approval is answered at once. `decision` is
+   * `null` when no guard was asked. A tool that ignores its signal is waited for. The value given
+   * back is plain JSON and bounded.
+   *
+   * Arguments come first so that guards see what will be used, not a text that is yet to be
+   * parsed, and nobody is asked to approve a call that cannot run. A call of an unknown tool is
+   * put to the guards as it came.
    */
   async dispatch(input: ToolInput, options: ToolCallOptions = {}): Promise<ToolOutput> {
-    const call = snapshot(input);
-    const decision = await this.#judge(call);
-    if (decision !== null && decision.kind !== 'allow') {
-      return failed(call, refusalText(decision), decision);
-    }
+    const raw = snapshot(input);
+    const entry = this.#tools.get(raw.name);
+    const read = argumentsOf(raw, entry);
+    if (!read.ok) return failed(raw, read.error, null);
+    const call = Object.freeze({ ...raw, args: read.args });
+    const { decision, refusal } = await this.#judge(call, options);
+    if (refusal !== null) return failed(call, refusal, decision);
     try {
       if (options.signal?.aborted === true) {
         return failed(call, 'cancelled before the tool ran', decision);
       }
-      const tool = this.get(call.name);
-      if (tool === undefined) return failed(call, this.#unknownText(call.name), decision);
-      const outcome = await run(tool, call, options);
+      if (entry === undefined) return failed(call, this.#unknownText(call.name), decision);
+      const outcome = await run(entry.tool, call, options);
       return { call_id: call.call_id, ...outcome, error: null, decision };
     } catch (thrown) {
       return failed(call, thrownText(thrown), decision);
     }
   }
 
-  async #judge(call: ToolInput): Promise<ToolDecision | null> {
+  async #judge(call: ToolInput, options: ToolCallOptions | null): Promise<Judgement> {
+    const approval = {
+      find: this.#findApproval,
+      timeoutMs: this.#approvalTimeoutMs,
+      signal: options?.signal,
+    };
     try {
-      return await judgeCall([...this.#guards, ...this.#findGuards()], call);
+      return await judgeCall([...this.#guards, ...this.#findGuards()], call, approval);
     } catch (thrown) {
-      return { kind: 'deny', reason: `the guards could not be found: ${thrownText(thrown)}` };
+      const reason = `the guards could not be found: ${thrownText(thrown)}`;
+      return { decision: { kind: 'deny', reason }, refusal: `denied: ${reason}` };
     }
   }
 
   #unknownText(name: unknown): string {
-    const names = [...this.#tools.keys()].sort().join(', ');
-    const known = names === '' ? 'there are no tools' : `the tools are: ${names}`;
-    return cutText(`unknown tool ${describeValue(name)}; ${known}`, MAX_NAMES_LENGTH);
+    const all = [...this.#tools.keys()];
+    const names = nearestNames(typeof name === 'string' ? name : '', all);
+    const which = names.length < all.length ? `the nearest of ${String(all.length)}` : 'the';
+    const known = names.length === 0 ? 'there are no tools' : `${which} tools are: `;
+    const text = `unknown tool ${describeValue(name)}; ${known}${names.join(', ')}`;
+    return cutText(text, MAX_NAMES_LENGTH);
   }
 }
 
@@ -141,21 +183,24 @@ function specOf(tool: Tool): ToolSpec {
   return readToolSpec(spec, 'tool');
 }
 
+function checkOf({ name, parameters }: ToolSpec): SchemaCheck {
+  try {
+    return compileSchema(parameters);
+  } catch (thrown) {
+    const text = `tool ${name}: parameters: expected a JSON Schema that can be used, but `;
+    throw new TypeError(text + thrownText(thrown), { cause: thrown });
+  }
+}
+
+function argumentsOf({ args }: ToolInput, entry: Entry | undefined): CallArguments {
+  if (entry === undefined) return { ok: true, args };
+  return readArguments(args, entry.spec.parameters, entry.check);
+}
+
 function checkMethod(value: unknown, name: string, method: string): void {
   if (!isRecord(value)) throw new TypeError(mismatch(name, 'an object', value));
   if (typeof value[method] !== 'function') {
     throw new TypeError(mismatch(`${name}.${method}`, 'a function', value[method]));
-  }
-}
-
-function refusalText(decision: Exclude<ToolDecision, { kind: 'allow' }>): string {
-  switch (decision.kind) {
-    case 'deny':
-      return `denied: ${decision.reason}`;
-    case 'ask':
-      return `needs approval, and nobody is there to give it: ${decision.reason}`;
-    default:
-      return decision satisfies never;
   }
 }
 
@@ -165,22 +210,20 @@ async function run(
   options: ToolCallOptions,
 ): Promise<ToolExecOutcome> {
   if (typeof tool.executeWith !== 'function') {
-    return { value: presentable(await tool.execute(call.args, options)), render: null };
+    return { value: plainValue(await tool.execute(call.args, options)), render: null };
   }
   const outcome: unknown = await tool.executeWith(call, options);
   if (!isRecord(outcome)) {
     throw new TypeError(mismatch('executeWith', 'an object with value and render', outcome));
   }
   const { value, render, surface } = outcome;
+  const shown = isRecord(surface) ? plainValue(surface) : null;
   return {
-    value: presentable(value),
-    render: typeof render === 'string' ? render : null,
-    ...(isRecord(surface) ? { surface } : {}),
+    value: plainValue(value),
+    render: typeof render === 'string' ? String(plainValue(render)) : null,
+    ...(isRecord(shown) ? { surface: shown } : {}),
   };
 }
-
-/** JSON has no `undefined`. */
-const presentable = (value: unknown): unknown => (value === undefined ? null : value);
 
 function failed(call: ToolInput, error: string, decision: ToolDecision | null): ToolOutput {
   return { call_id: call.call_id, value: null, render: null, error, decision };

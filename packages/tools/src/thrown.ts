@@ -1,5 +1,6 @@
 import { serdeJsonString } from '@celestea/core';
 
+import { plainValue, wellFormed } from './plain-value.ts';
 import { cutText } from './text.ts';
 
 const MAX_LENGTH = 8_000;
@@ -18,7 +19,7 @@ const EMPTY_WORDS = new Set(['', 'undefined', 'null', '[object Object]']);
  */
 export function thrownText(thrown: unknown): string {
   try {
-    return cutText(usable(describe(thrown, MAX_CAUSES)) ?? NO_REASON, MAX_LENGTH);
+    return wellFormed(cutText(usable(describe(thrown, MAX_CAUSES)) ?? NO_REASON, MAX_LENGTH));
   } catch {
     return NO_REASON;
   }
@@ -48,7 +49,7 @@ function describe(thrown: unknown, causes: number): string | null {
 function describeObject(thrown: object, causes: number): string | null {
   const isError = thrown instanceof Error;
   if (!isError && !('message' in thrown && usable(thrown.message) !== null)) {
-    const text = serdeJsonString(thrown);
+    const text = serdeJsonString(plainValue(thrown));
     return /^(?:null|\{\}|\[\]|"")$/.test(text) ? null : `${text} was thrown`;
   }
   const message = usable(thrown.message) ?? describeSilent(thrown, causes);

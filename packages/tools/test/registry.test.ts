@@ -178,8 +178,56 @@ describe('dispatch', () => {
     expect((await registry.dispatch(call('a'))).error).toBe('unknown tool "a"; there are no tools');
     const input = { call_id: 'x', name: { toString: null }, args: null } as never;
     expect((await registry.dispatch(input)).error).toContain('unknown tool an object');
-    const many = registryOf(...Array.from({ length: 900 }, (_, i) => toolOf(`tool_${String(i)}`)));
-    expect((await many.dispatch(call('a'))).error?.length).toBeLessThanOrEqual(2_000);
+  });
+
+  test('C3.7 of many tools, an unknown name is answered with the nearest', async () => {
+    const numbered = Array.from({ length: 900 }, (_, index) => toolOf(`tool_${String(index)}`));
+    const many = registryOf(...numbered, toolOf('read_file'), toolOf('write_file'));
+    expect((await many.dispatch(call('ReadFile'))).error).toMatch(
+      /^unknown tool "ReadFile"; the nearest of 902 tools are: read_file, write_file, tool_\d/,
+    );
+    expect((await many.dispatch(call('tool_1x'))).error).toBe(
+      'unknown tool "tool_1x"; the nearest of 902 tools are: ' +
+        'tool_1, tool_10, tool_11, tool_12, tool_13, tool_14, tool_15, tool_16',
+    );
+    const long = registryOf(...['a', 'b', 'c'].map((name) => toolOf(name.repeat(1_000))));
+    const names = ['x'.repeat(100_000), '', '__proto__', 5 as never];
+    for (const registry of [many, long]) {
+      for (const name of names) {
+        const { error } = await registry.dispatch(call(name));
+        expect(error).toContain('unknown tool');
+        expect(error?.length).toBeLessThanOrEqual(2_000);
+      }
+    }
+  });
+
+  test('C3.7 a tool that is replaced while its call is judged does not take it over', async () => {
+    const registry = registryOf(toolOf('a', () => 'old'));
+    registry.addGuard(
+      guardOf(() => {
+        registry.register(toolOf('a', () => 'new'));
+        return { kind: 'allow' };
+      }),
+    );
+    expect((await registry.dispatch(call('a'))).value).toBe('old');
+    expect((await registry.dispatch(call('a'))).value).toBe('new');
+  });
+
+  test('C3.3 value, render and surface are made safe to log', async () => {
+    const outcome = {
+      value: { at: new Date(0), id: 1n },
+      render: 'half \ud800',
+      surface: { kind: 'note', seen: new Set(['a']) },
+    };
+    const tool = { ...toolOf('odd'), executeWith: () => Promise.resolve(outcome) };
+    expect(await registryOf(tool).dispatch(call('odd'))).toMatchObject({
+      value: { at: '1970-01-01T00:00:00.000Z', id: 1 },
+      render: 'half \ufffd',
+      surface: { kind: 'note', seen: ['a'] },
+    });
+    const value = { rows: [1, 2] };
+    const plain = registryOf(toolOf('plain', () => value));
+    expect((await plain.dispatch(call('plain'))).value).toBe(value);
   });
 
   test('C3.5 a tool named __proto__ is a tool like any other', async () => {

@@ -1,9 +1,9 @@
 import { constants, realpathSync, statSync, type Dirent } from 'node:fs';
 import { lstat, open, readdir, realpath, type FileHandle } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 import { mismatch } from '../shape.ts';
-import { fsError, quotePath } from './fs-error.ts';
+import { errorCode, fsError, quotePath } from './fs-error.ts';
 
 /** The longest path that is looked at, in UTF-16 units. */
 export const MAX_PATH = 4_096;
@@ -16,6 +16,18 @@ export interface Place {
   /** The path without links, for the operating system. */
   real: string;
   /** The path as it is shown: relative to the root, with forward slashes; the root is `.`. */
+  shown: string;
+}
+
+/** Where something is to be put: what stands there, if anything, is not looked at. */
+export interface Target {
+  /** The nearest folder on the way that exists. */
+  folder: Place;
+  /** The folders between that one and the target, which do not exist. */
+  missing: readonly string[];
+  /** The last part of the path. */
+  name: string;
+  /** The whole path as it is shown. */
   shown: string;
 }
 
@@ -63,20 +75,34 @@ export class FileRoot {
 
   /** The place of a path relative to the root; it must exist. */
   async locate(path: string): Promise<Place> {
-    if (path.includes('\0')) {
-      throw new Error(`path: expected a path without NUL characters, got ${quotePath(path)}`);
-    }
-    if (isAbsolute(path)) {
-      throw new Error(`path: expected a path relative to the root, got ${quotePath(path)}`);
-    }
-    const wanted = resolve(this.#path, path);
-    if (!this.#holds(wanted)) throw leadsOutside(path);
+    const wanted = this.#wanted(path);
     const real = await realpath(wanted).catch(async (error: unknown) => {
       await this.#refuseOutside(wanted, path);
       throw fsError(path, error);
     });
     if (!this.#holds(real)) throw leadsOutside(path);
-    return { real, shown: relative(this.#path, wanted).split(sep).join('/') || '.' };
+    return { real, shown: this.#shown(wanted) };
+  }
+
+  /** Where a path relative to the root would be put; neither it nor its folders must exist. */
+  async locateTarget(path: string): Promise<Target> {
+    const wanted = this.#wanted(path);
+    if (wanted === this.#path || /[/\\]$/.test(path)) throw expectedKind('file', 'folder', path);
+    const missing: string[] = [];
+    for (let folder = dirname(wanted); this.#holds(folder); folder = dirname(folder)) {
+      const real = await realpath(folder).catch(async (error: unknown) => {
+        if (errorCode(error) === 'ENOENT') return null;
+        await this.#refuseOutside(folder, path);
+        throw fsError(path, error);
+      });
+      if (real !== null) {
+        if (!this.#holds(real)) throw leadsOutside(path);
+        const place = { real, shown: this.#shown(folder) };
+        return { folder: place, missing, name: basename(wanted), shown: this.#shown(wanted) };
+      }
+      missing.unshift(basename(folder));
+    }
+    throw new Error(`path: ${quotePath(path)} lies in a root that does not exist any more`);
   }
 
   /** What stands at a place. */
@@ -114,6 +140,23 @@ export class FileRoot {
   async sizeOf(folder: Place, name: string): Promise<number | null> {
     const stats = await lstat(join(folder.real, name)).catch(() => null);
     return stats === null ? null : stats.size;
+  }
+
+  /** The absolute path that is meant, links and all; it lies within the root by its words. */
+  #wanted(path: string): string {
+    if (path.includes('\0')) {
+      throw new Error(`path: expected a path without NUL characters, got ${quotePath(path)}`);
+    }
+    if (isAbsolute(path)) {
+      throw new Error(`path: expected a path relative to the root, got ${quotePath(path)}`);
+    }
+    const wanted = resolve(this.#path, path);
+    if (!this.#holds(wanted)) throw leadsOutside(path);
+    return wanted;
+  }
+
+  #shown(wanted: string): string {
+    return relative(this.#path, wanted).split(sep).join('/') || '.';
   }
 
   #holds(path: string): boolean {
@@ -155,7 +198,7 @@ function realFolder(root: string): string {
 }
 
 /** Whether a path that had no links still has none. */
-const isStill = async (real: string): Promise<boolean> =>
+export const isStill = async (real: string): Promise<boolean> =>
   (await realpath(real).catch(() => null)) === real;
 
 const failAt =
@@ -167,10 +210,11 @@ const failAt =
 const leadsOutside = (path: string): Error =>
   new Error(`path: expected a path within the root, got ${quotePath(path)}, which leads outside`);
 
-const changed = (shown: string): Error =>
-  new Error(`path: ${quotePath(shown)} was replaced while it was being opened`);
+/** Something else stands at a path than a moment ago. */
+export const changed = (shown: string, when = 'it was being opened'): Error =>
+  new Error(`path: ${quotePath(shown)} was replaced while ${when}`);
 
-const expectedKind = (expected: FileKind, came: FileKind, shown: string): Error =>
+export const expectedKind = (expected: FileKind, came: FileKind, shown: string): Error =>
   new Error(
     `path: expected a ${expected}, got ${quotePath(shown)}, which is ` +
       (came === 'other' ? 'neither a file nor a folder' : `a ${came}`),

@@ -1,0 +1,6 @@
+export { mcpTools } from './mcp-tools.ts';
+export type { McpTools } from './mcp-tools.ts';
+export type { McpProgress, McpToolsOptions } from './options.ts';
+export type { McpResourceLink } from './result-value.ts';
+export type { McpCommand, McpSource, McpUrl } from './source.ts';
+export type { McpToolsChange } from './tool-set.ts';

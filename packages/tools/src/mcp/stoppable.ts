@@ -1,0 +1,109 @@
+import { callSignal } from './call-signal.ts';
+
+/** Something that can end a wait: hands an error to `stop`, at once or later; gives its undo. */
+export type Stop = (stop: (error: Error) => void) => () => void;
+
+const nothing = (): void => undefined;
+
+/** The longest time a timer can be set to, about 24.8 days. */
+export const MAX_TIMER_MS: number = 2 ** 31 - 1;
+
+/**
+ * Waits for some work until it settles or one of the stops speaks, whichever comes first. The
+ * work's signal aborts when it was stopped; what it still does then is nobody's concern. Leaves
+ * no listener and no timer behind.
+ */
+export async function stoppable<T>(
+  stops: readonly Stop[],
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const own = callSignal();
+  const undo: (() => void)[] = [];
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      const stop = (error: Error): void => {
+        reject(error);
+        own.abort(error.message);
+      };
+      for (const each of stops) undo.push(each(stop));
+      if (!own.signal.aborted) work(own.signal).then(resolve, reject);
+    });
+  } finally {
+    for (const each of undo) each();
+    own.drop();
+  }
+}
+
+/** Stops when a signal aborts, with the signal's reason. */
+export function onAbort(signal: AbortSignal | undefined): Stop {
+  return (stop) => {
+    if (signal === undefined) return nothing;
+    const aborted = (): void => {
+      stop(abortError(signal.reason));
+    };
+    if (signal.aborted) {
+      aborted();
+      return nothing;
+    }
+    signal.addEventListener('abort', aborted, { once: true });
+    return () => {
+      signal.removeEventListener('abort', aborted);
+    };
+  };
+}
+
+const abortError = (reason: unknown): Error =>
+  reason instanceof Error ? reason : new Error('cancelled', { cause: reason });
+
+/** Stops after a time; never when there is none. */
+export function after(ms: number | undefined, error: () => Error): Stop {
+  return (stop) => {
+    if (ms === undefined) return nothing;
+    const timer = setTimeout(() => {
+      stop(error());
+    }, ms);
+    return () => {
+      clearTimeout(timer);
+    };
+  };
+}
+
+/** An end that comes once and stays: those who wait hear of it, those who come later as well. */
+export class Ending {
+  readonly #waiting = new Set<(error: Error) => void>();
+  #error: Error | null = null;
+
+  /** Why it ended, or `null` while it did not. */
+  get error(): Error | null {
+    return this.#error;
+  }
+
+  /** The first call decides the error; later ones do nothing and give `false`. */
+  end(error: Error): boolean {
+    if (this.#error !== null) return false;
+    this.#error = error;
+    for (const stop of [...this.#waiting]) stop(error);
+    this.#waiting.clear();
+    return true;
+  }
+
+  /** Whether it ends within a time, or has ended before. */
+  async within(ms: number): Promise<boolean> {
+    const late = new Error('late');
+    const never = new Promise<never>(() => undefined);
+    const wait = stoppable<boolean>([this.stop, after(ms, () => late)], () => never);
+    return wait.catch((error: unknown) => error !== late);
+  }
+
+  /** Stops a wait when it ends. */
+  readonly stop: Stop = (stop) => {
+    if (this.#error !== null) {
+      stop(this.#error);
+      return nothing;
+    }
+    this.#waiting.add(stop);
+    return () => {
+      this.#waiting.delete(stop);
+    };
+  };
+}

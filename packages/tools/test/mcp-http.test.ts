@@ -1,0 +1,196 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { afterEach, describe, expect, test } from 'vitest';
+
+import {
+  failure,
+  HttpServer,
+  nextChange,
+  open,
+  openRegistry,
+  progressEvents,
+  until,
+} from './support/mcp-support.ts';
+
+describe('a real server over HTTP', () => {
+  test('is listed and called, with the headers; closing ends its session', async () => {
+    const server = await HttpServer.start();
+    const { mcp, call } = await openRegistry(server.source);
+    expect(mcp.serverName).toBe('test server');
+    expect((await call('echo', { text: 'hi' })).value).toBe('hi');
+    expect((await call('add', { a: 1, b: 2 })).value).toEqual({ sum: 3 });
+    expect((await call('fail')).error).toBe('no such file\nlook again');
+    const line = server.line();
+    await mcp.close();
+    expect(await line).toBe('session closed');
+    const text = await failure(open({ url: `${server.source.url}?key=s3cret` }));
+    expect(text).toMatch(/^MCP server http:\/\/127\.0\.0\.1:\d+\/mcp: could not be started: /);
+    expect(text).toContain('no entry');
+    expect(text).not.toContain('s3cret');
+  });
+
+  test('progress, cancel and list changes come through', async () => {
+    const server = await HttpServer.start();
+    const { onProgress, next } = progressEvents();
+    const { mcp, call } = await openRegistry(server.source, { onProgress });
+    const changed = nextChange(mcp);
+    expect((await call('change', { add: ['new'], remove: ['two'] })).value).toBe('changed');
+    expect(await changed).toMatchObject({ added: ['new'], removed: ['two'] });
+    const controller = new AbortController();
+    const waiting = call('wait', {}, controller.signal);
+    expect(await next()).toMatchObject({ tool: 'wait', progress: 0 });
+    controller.abort(new Error('enough'));
+    expect((await waiting).error).toBe('enough');
+    expect((await call('log', { until: 'cancelled' })).value).toBe('cancelled: enough');
+  });
+
+  test('that dies fails the calls in flight; once it is back the next call finds it', async () => {
+    const server = await HttpServer.start();
+    const { onProgress, next } = progressEvents();
+    const { call } = await openRegistry(server.source, { onProgress });
+    const waiting = call('wait');
+    await next();
+    await server.end();
+    const broke = /ended its answer without a result|connection broke|not there/;
+    expect((await waiting).error).toMatch(broke);
+    const back = await HttpServer.start(server.port);
+    expect((await call('echo', { text: 'back' })).value).toBe('back');
+    await back.end();
+    expect((await call('echo')).error).toMatch(/not there any more|connection broke/);
+    expect((await call('echo')).error).toMatch(/^MCP server test server: /);
+  });
+
+  test('that forgot the session gets a new one, and the call again', async () => {
+    const server = await HttpServer.start();
+    const { call } = await openRegistry(server.source);
+    await server.end();
+    await HttpServer.start(server.port);
+    expect((await call('echo', { text: 'again' })).value).toBe('again');
+  });
+
+  test('that is not there fails the start', async () => {
+    const server = await HttpServer.start();
+    await server.end();
+    expect(await failure(open(server.source))).toMatch(/could not be started: .*ECONNREFUSED/);
+  });
+});
+
+type Answer = (response: ServerResponse, id: number, request: IncomingMessage) => void;
+const ends: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(ends.splice(0).map((end) => end()));
+});
+
+/** A server by hand, whose answer to a call is up to the test. */
+async function serverThat(answerCall: Answer): Promise<{ url: string; cancelled: () => number }> {
+  let cancelled = 0;
+  const http = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      if (request.method !== 'POST') {
+        response.writeHead(405).end();
+        return;
+      }
+      const { id, method } = JSON.parse(body) as { id?: number; method: string };
+      if (method === 'notifications/cancelled') cancelled += 1;
+      if (id === undefined) response.writeHead(202).end();
+      else if (method === 'tools/call') answerCall(response, id, request);
+      else json(response, id, method === 'initialize' ? hello : { tools: [{ name: 'a' }] });
+    });
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  ends.push(async () => {
+    http.closeAllConnections();
+    await new Promise((resolve) => http.close(resolve));
+  });
+  const { port } = http.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${String(port)}/`, cancelled: () => cancelled };
+}
+
+const hello = {
+  protocolVersion: '2025-06-18',
+  capabilities: { tools: {} },
+  serverInfo: { name: 'by hand', version: '1' },
+};
+
+function json(response: ServerResponse, id: number, result: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+}
+
+const events = (response: ServerResponse): ServerResponse =>
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+
+const event = (id: number): string => {
+  const result = { content: [{ type: 'text', text: 'fine' }] };
+  return `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`;
+};
+
+const inVain = 'the server ended its answer without a result';
+
+describe('a hostile server over HTTP never leaves a call waiting', () => {
+  const ways: [string, Answer, string | RegExp][] = [
+    ['accepts it and says no more', (response) => response.writeHead(202).end(), inVain],
+    ['answers another request', (response, id) => { json(response, id + 100, {}); }, inVain],
+    ['ends its stream early', (response) => events(response).end(': nothing\n\n'), inVain],
+    [
+      'breaks off',
+      (response) => {
+        events(response).write(': wait\n\n', () => response.destroy());
+      },
+      inVain,
+    ],
+    ['answers no JSON', (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":');
+    }, /JSON/],
+    ['answers a page', (response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<p>');
+    }, /Unexpected content type/],
+    ['fails', (response) => response.writeHead(500).end('down'), /down/],
+    ['hangs up', (response) => response.destroy(), /fetch failed/],
+    ['sends too much JSON', (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end('x'.repeat(33 * 1024 * 1024 + 1));
+    }, /more than 33554432 bytes/],
+    ['sends too large an event', (response) => {
+      events(response).end(`data: ${'x'.repeat(33 * 1024 * 1024 + 1)}\n\n`);
+    }, inVain],
+  ];
+  test.each(ways)('that %s', async (_, answer, text) => {
+    const { url } = await serverThat(answer);
+    const { call } = await openRegistry({ url });
+    expect((await call('a')).error).toMatch(text);
+  });
+
+  test('many small events are no large one', async () => {
+    const { url } = await serverThat((response, id) => {
+      events(response);
+      const filler = `: ${'x'.repeat(1024 * 1024)}\n\n`;
+      for (let count = 0; count < 40; count += 1) response.write(filler);
+      response.end(event(id));
+    });
+    const { call } = await openRegistry({ url });
+    expect((await call('a')).value).toBe('fine');
+  });
+
+  test('the stream of a cancelled call is let go', async () => {
+    let closed = false;
+    let accepted = false;
+    const { url, cancelled } = await serverThat((response) => {
+      events(response).write(': wait\n\n');
+      response.on('close', () => (closed = true));
+      accepted = true;
+    });
+    const { call } = await openRegistry({ url });
+    const controller = new AbortController();
+    const waiting = call('a', {}, controller.signal);
+    await until(() => accepted);
+    controller.abort();
+    expect((await waiting).error).toMatch(/abort/);
+    await until(() => closed);
+    expect(cancelled()).toBe(1);
+  });
+});

@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest';
+
+import { mcpTools } from '@celestea/tools/mcp';
+
+import { freshFolder } from './support/folder.ts';
+import {
+  failure,
+  gone,
+  goodServer,
+  hostileServer,
+  nextChange,
+  open,
+  openRegistry,
+  progressEvents,
+  runs,
+  type Call,
+} from './support/mcp-support.ts';
+
+const pidOf = async (call: Call): Promise<number> => {
+  const { value } = await call('facts');
+  return (value as { pid: number }).pid;
+};
+
+describe('starting', () => {
+  test('the command gets its folder and its variables, and few others', async () => {
+    const cwd = freshFolder();
+    process.env['CELESTEA_SECRET'] = 'x';
+    const { call } = await openRegistry({ ...goodServer, cwd, env: { TOKEN: 't' } });
+    delete process.env['CELESTEA_SECRET'];
+    const { value } = await call('facts');
+    expect(value).toMatchObject({ cwd, env: { TOKEN: 't', PATH: process.env['PATH'] } });
+    expect(value).not.toHaveProperty('env.CELESTEA_SECRET');
+  });
+
+  test('a command that is not there fails the start and is named', async () => {
+    const text = await failure(open({ command: 'no-such-command-here', args: ['--x'] }));
+    expect(text).toMatch(/^MCP server no-such-command-here --x: could not be started: .*ENOENT/);
+  });
+
+  test('a server that ends at once fails the start, with the end of its stderr', async () => {
+    const code = "console.error('x'.repeat(5000)); console.error('no key'); process.exit(7)";
+    const text = await failure(open({ command: process.execPath, args: ['-e', code] }));
+    expect(text).toMatch(/started: exited with code 7; its stderr ends with: x+\nno key$/);
+    expect(text.length).toBeLessThan(1_500);
+  });
+
+  test('one that never answers is given up after startTimeoutMs, and is gone then', async () => {
+    for (const way of ['silent', 'deaf']) {
+      let text = '';
+      // On a slow machine it is given up before it said a word.
+      for (let ms = 400; !text.includes('Usage'); ms *= 2) {
+        text = await failure(open(hostileServer(way), { startTimeoutMs: ms }));
+        expect(text).toContain(`could not be started: no answer within ${String(ms)} ms`);
+      }
+      expect(text).toMatch(/its stderr ends with: cannot find my config/);
+      expect(text).toMatch(/its stdout has what is no message: Usage: serve \[options\]$/);
+    }
+  });
+
+  test('one that answers nonsense, or in a version nobody knows, fails the start', async () => {
+    expect(await failure(open(hostileServer('no-init')))).toMatch(/could not be started: /);
+  });
+
+  test('the name that a server gives itself is made fit for one line', async () => {
+    expect((await open(hostileServer('list'))).serverName).toBe('a rude server');
+  });
+});
+
+describe('dying', () => {
+  test('calls in flight fail with how it ended', async () => {
+    const { onProgress, next } = progressEvents();
+    const { call } = await openRegistry(goodServer, { onProgress });
+    const waiting = [call('wait'), call('wait')];
+    await Promise.all([next(), next()]);
+    const outputs = await Promise.all([...waiting, call('die')]);
+    for (const { error } of outputs) {
+      expect(error).toBe(
+        'MCP server test server: exited with code 3; its stderr ends with: out of luck',
+      );
+    }
+  });
+
+  test('the next call starts it again, once; calls beside it share the start', async () => {
+    const { call } = await openRegistry(goodServer);
+    const first = await pidOf(call);
+    await call('die');
+    const outputs = await Promise.all(['a', 'b', 'c'].map((text) => call('echo', { text })));
+    expect(outputs.map(({ value }) => value)).toEqual(['a', 'b', 'c']);
+    expect(await pidOf(call)).not.toBe(first);
+    await call('die');
+    const stays = /^MCP server test server: exited with code 3; its stderr/;
+    expect((await call('echo')).error).toMatch(stays);
+    expect((await call('echo')).error).toMatch(stays);
+  });
+
+  test('restarts says how often: never, or more than once', async () => {
+    const never = await openRegistry(goodServer, { restarts: 0 });
+    await never.call('die');
+    expect((await never.call('echo')).error).toMatch(/exited with code 3/);
+    const { call } = await openRegistry(goodServer, { restarts: 2 });
+    for (const text of ['a', 'b']) {
+      await call('die');
+      expect((await call('echo', { text })).value).toBe(text);
+    }
+  });
+
+  test('a kill is noticed without a call, and what it started goes with it', async () => {
+    const { call } = await openRegistry(goodServer);
+    const pid = await pidOf(call);
+    const child = (await call('offspring', { deaf: true })).value as { pid: number };
+    process.kill(pid, 'SIGKILL');
+    await gone(child.pid);
+    expect((await call('echo', { text: 'new' })).value).toBe('new');
+    expect(runs(pid)).toBe(false);
+  });
+
+  test('after a restart the list is the new server’s', async () => {
+    const { mcp, call } = await openRegistry(goodServer);
+    const changed = nextChange(mcp);
+    await call('change', { add: ['extra'] });
+    await changed;
+    await call('die');
+    const restarted = nextChange(mcp);
+    expect((await call('extra')).error).toMatch(/"extra" is gone/);
+    expect((await restarted).removed).toEqual(['extra']);
+  });
+
+  test('a restart that fails is the last, and says why', async () => {
+    const folder = freshFolder({ 'once.mjs': '' });
+    const code = `
+      import { existsSync, writeFileSync } from 'node:fs';
+      if (existsSync('started')) { console.error('second time'); process.exit(9); }
+      writeFileSync('started', '');
+      process.argv[1] = ${JSON.stringify(goodServer.args[0])};
+      await import(process.argv[1]);`;
+    const args = ['--input-type=module', '-e', code];
+    const { call } = await openRegistry({ command: process.execPath, args, cwd: folder });
+    await call('die');
+    const failed = /could not be started: exited with code 9; its stderr ends with: second time/;
+    expect((await call('echo')).error).toMatch(failed);
+    expect((await call('echo')).error).toMatch(failed);
+  });
+
+  test('a message that is too large ends the server, not the program', async () => {
+    const { call } = await openRegistry(hostileServer('huge', [{ name: 'a' }]), { restarts: 0 });
+    expect((await call('a')).error).toMatch(/sent a message of more than 33554432 bytes/);
+  });
+});
+
+describe('closing', () => {
+  test('ends the process and what it started, and fails calls in flight', async () => {
+    const { onProgress, next } = progressEvents();
+    const { mcp, call } = await openRegistry(goodServer, { onProgress });
+    const pid = await pidOf(call);
+    const { value } = await call('offspring', { deaf: false });
+    const child = (value as { pid: number }).pid;
+    expect([runs(pid), runs(child)]).toEqual([true, true]);
+    const waiting = call('wait');
+    await next();
+    const closing = mcp.close();
+    expect((await waiting).error).toBe('MCP server test server: it was closed');
+    await closing;
+    await mcp.close();
+    expect([runs(pid), runs(child)]).toEqual([false, false]);
+    expect((await call('echo')).error).toBe('MCP server test server: it was closed');
+  });
+
+  test('kills what does not listen', async () => {
+    const { mcp, call } = await openRegistry(goodServer);
+    const child = (await call('offspring', { deaf: true })).value as { pid: number };
+    await mcp.close();
+    await gone(child.pid);
+  });
+
+  test('during a restart ends it too', async () => {
+    const { mcp, call } = await openRegistry(goodServer);
+    await call('die');
+    const waiting = call('echo');
+    await mcp.close();
+    expect((await waiting).error).toMatch(/it was closed/);
+  });
+
+  test('a cancelled call does not wait for a restart', async () => {
+    const { call } = await openRegistry(goodServer);
+    await call('die');
+    const controller = new AbortController();
+    const waiting = call('echo', {}, controller.signal);
+    await Promise.resolve();
+    controller.abort(new Error('enough'));
+    expect((await waiting).error).toBeTruthy();
+    expect((await call('echo', { text: 'up' })).value).toBe('up');
+  });
+
+  test('leaves no listener on the process, however many servers there were', async () => {
+    const before = process.listenerCount('exit');
+    const many = await Promise.all(Array.from({ length: 3 }, () => mcpTools(goodServer)));
+    expect(process.listenerCount('exit')).toBe(before + 1);
+    await Promise.all(many.map((each) => each.close()));
+    expect(process.listenerCount('exit')).toBe(before);
+  });
+});

@@ -1,0 +1,223 @@
+import { DefaultToolRegistry } from '@celestea/tools';
+import { describe, expect, test } from 'vitest';
+
+import { toolOf } from './support/doubles.ts';
+import {
+  failure,
+  goodServer,
+  hostileServer,
+  nextChange,
+  open,
+  openRegistry,
+} from './support/mcp-support.ts';
+
+const namesOf = (mcp: { tools(): { spec(): { name: string } }[] }): string[] =>
+  mcp.tools().map((tool) => tool.spec().name);
+
+describe('names', () => {
+  test('every tool of every page is there, under a name that providers take', async () => {
+    const { mcp, registry } = await openRegistry(goodServer);
+    const names = namesOf(mcp);
+    expect(names.length).toBeGreaterThan(20);
+    expect(names).toEqual(expect.arrayContaining(['echo', 'change', 'we_ird_n_me']));
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+    expect(registry.schemas().map(({ name }) => name)).toEqual([...names].sort());
+  });
+
+  test('a prefix stands before each, and is made fit as well', async () => {
+    const mcp = await open(goodServer, { prefix: 'my files' });
+    const names = namesOf(mcp);
+    expect(names).toContain('my_files_echo');
+    expect(names.every((name) => /^my_files_[A-Za-z0-9_-]+$/.test(name))).toBe(true);
+    expect(names.every((name) => name.length <= 64)).toBe(true);
+  });
+
+  test('of two that would be one, the exact name keeps it, in any order', async () => {
+    const tools = ['a b', 'a_b', 'a.b', ''].map((name) => ({ name, inputSchema: {} }));
+    const one = namesOf(await open(hostileServer('list', tools)));
+    const other = namesOf(await open(hostileServer('list', tools.toReversed())));
+    expect(one[1]).toBe('a_b');
+    expect(one[0]).toMatch(/^a_b_[0-9a-f]{8}$/);
+    expect(one).toHaveLength(3);
+    expect(other).toEqual(one.toReversed());
+  });
+
+  test('each is called by its own name with the server', async () => {
+    const { call } = await openRegistry(goodServer, { prefix: 'p' });
+    const { registry } = await openRegistry(goodServer);
+    const odd = registry.schemas().filter(({ description }) => description.includes('we ird'));
+    const name = odd[0]?.name ?? '';
+    expect(name).toMatch(/^we_ird_n_me_[0-9a-f]{8}$/);
+    const input = { call_id: '1', name, args: {} };
+    expect(await registry.dispatch(input)).toMatchObject({ value: 'we ird/näme', error: null });
+    expect(await call('p_echo', { text: 'x' })).toMatchObject({ value: 'x' });
+  });
+});
+
+describe('specs', () => {
+  const specOf = async (tool: Record<string, unknown>): Promise<unknown> => {
+    const mcp = await open(hostileServer('list', [{ name: 'a', ...tool }]));
+    return mcp.tools()[0]?.spec();
+  };
+
+  test('the input schema is handed on, and is of an object whatever it says', async () => {
+    const properties = { path: { type: 'string' } };
+    const whole = { type: 'object', properties, required: ['path'] };
+    expect(await specOf({ inputSchema: whole })).toMatchObject({ parameters: whole });
+    expect(await specOf({ inputSchema: { type: 'array' } })).toMatchObject({
+      parameters: { type: 'object' },
+    });
+    expect(await specOf({ inputSchema: 'none' })).toMatchObject({ parameters: { type: 'object' } });
+    const huge = { type: 'object', description: 'x'.repeat(100_000) };
+    expect(await specOf({ inputSchema: huge })).toMatchObject({ parameters: { type: 'object' } });
+  });
+
+  test('a description is bounded; a title stands in for one', async () => {
+    expect(await specOf({ title: 'Reads' })).toMatchObject({ description: 'Reads' });
+    expect(await specOf({ description: 7 })).toMatchObject({ description: '' });
+    const { description } = (await specOf({ description: 'x'.repeat(9_000) })) as {
+      description: string;
+    };
+    expect(description).toHaveLength(4_000);
+  });
+
+  test('what is no tool is left out, and costs the others nothing', async () => {
+    const tools = [null, 7, {}, { name: 7 }, { name: '' }, { name: 'a' }, { name: 'a' }, 'b'];
+    expect(namesOf(await open(hostileServer('list', tools)))).toEqual(['a']);
+  });
+
+  test('an output schema that cannot be used is not looked at', async () => {
+    const tool = { name: 'a', outputSchema: { type: 'object', $ref: '#/nowhere' } };
+    const result = { content: [{ type: 'text', text: 'fine' }], structuredContent: { n: 'x' } };
+    const { call } = await openRegistry(hostileServer('list', [tool], result));
+    expect((await call('a')).value).toEqual({ structuredContent: { n: 'x' }, text: 'fine' });
+  });
+
+  test('a schema that a registry refuses becomes one of any object there', async () => {
+    const strict = new DefaultToolRegistry();
+    const register = strict.register.bind(strict);
+    strict.register = (tool) => {
+      if ('properties' in tool.spec().parameters) throw new TypeError('no');
+      register(tool);
+    };
+    const tools = [{ name: 'a', inputSchema: { properties: 7 } }, { name: 'b' }];
+    const result = { content: [{ type: 'text', text: 'x' }] };
+    const mcp = await open(hostileServer('list', tools, result));
+    mcp.register(strict);
+    expect(strict.schemas().map(({ parameters }) => parameters)).toEqual([
+      { type: 'object' },
+      { type: 'object' },
+    ]);
+    const output = await strict.dispatch({ call_id: '1', name: 'a', args: {} });
+    expect(output).toMatchObject({ value: 'x' });
+  });
+});
+
+describe('lists', () => {
+  test('a server without tools has none', async () => {
+    expect((await open(hostileServer('no-tools'))).tools()).toEqual([]);
+  });
+
+  test('a cursor that does not move ends the list', async () => {
+    expect(namesOf(await open(hostileServer('stuck', [{ name: 'a' }])))).toEqual(['a']);
+  });
+
+  test('a list without end, a list too long and no list at all fail the start', async () => {
+    expect(await failure(open(hostileServer('endless')))).toMatch(/does not end within 200 pages/);
+    expect(await failure(open(hostileServer('no-list')))).toMatch(/tools: expected an array/);
+    const many = Array.from({ length: 1_001 }, (_, index) => ({ name: `t${String(index)}` }));
+    expect(await failure(open(hostileServer('list', many)))).toMatch(/more than 1000 tools/);
+  });
+});
+
+describe('list changes', () => {
+  test('new tools appear, changed ones change, and one that is gone says so', async () => {
+    const { mcp, registry, call } = await openRegistry(goodServer, { prefix: 'p' });
+    const echo = registry.get('p_echo');
+    const changed = nextChange(mcp);
+    const change = { add: ['zebra', 'ape'], remove: ['two'], describe: { add: 'Sums up.' } };
+    expect((await call('p_change', change)).value).toBe('changed');
+    expect(await changed).toEqual({
+      added: ['p_ape', 'p_zebra'],
+      removed: ['p_two'],
+      changed: ['p_add'],
+    });
+    expect((await call('p_ape')).value).toBe('ape');
+    expect(registry.get('p_echo')).toBe(echo);
+    const specs = new Map(registry.schemas().map((spec) => [spec.name, spec.description]));
+    expect(specs.get('p_add')).toBe('Sums up.');
+    expect(specs.get('p_two')).toMatch(/no longer offers it/);
+    expect(namesOf(mcp)).not.toContain('p_two');
+    expect((await call('p_two')).error).toMatch(/"p_two" is gone: its MCP server no longer offers/);
+  });
+
+  test('a tool that comes back works again; one held while it was gone says so', async () => {
+    const { mcp, call } = await openRegistry(goodServer);
+    const held = mcp.tools().find((tool) => tool.spec().name === 'two');
+    const went = nextChange(mcp);
+    await call('change', { remove: ['two'] });
+    await went;
+    expect(await failure(held?.execute({}) ?? Promise.resolve())).toMatch(/no longer offers it/);
+    const back = nextChange(mcp);
+    await call('change', { add: ['two'] });
+    expect((await back).added).toEqual(['two']);
+    expect((await call('two')).value).toBe('one\ntwo');
+  });
+
+  test('a listener that throws or was taken off keeps nothing from the others', async () => {
+    const { mcp, call } = await openRegistry(goodServer);
+    mcp.onChange(() => {
+      throw new Error('own matter');
+    });
+    let heard = 0;
+    const off = mcp.onChange(() => (heard += 1));
+    off();
+    const changed = nextChange(mcp);
+    await call('change', { add: ['new'] });
+    expect((await changed).added).toEqual(['new']);
+    expect(heard).toBe(0);
+  });
+
+  test('a server that always says its list has changed is still there to be called', async () => {
+    const { call } = await openRegistry(hostileServer('flood', [{ name: 'a' }]));
+    let relists = 0;
+    while (relists < 3) relists = Number((await call('a')).value);
+    expect(relists).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe('registering', () => {
+  test('a tool of somebody else is not taken over: nothing is registered', async () => {
+    const registry = new DefaultToolRegistry();
+    const own = toolOf('two');
+    registry.register(own);
+    const mcp = await open(goodServer);
+    const register = (): void => {
+      mcp.register(registry);
+    };
+    expect(register).toThrow(/there is a tool "two" already.*prefix/);
+    expect(registry.schemas()).toHaveLength(1);
+    expect(registry.get('two')).toBe(own);
+  });
+
+  test('nor is one that took the place of a tool, or has the name of a new one', async () => {
+    const { mcp, registry, call } = await openRegistry(goodServer);
+    const own = [toolOf('two'), toolOf('fresh')];
+    for (const tool of own) registry.register(tool);
+    const changed = nextChange(mcp);
+    await call('change', { remove: ['two'], add: ['fresh'] });
+    expect(await changed).toMatchObject({ removed: ['two'], added: ['fresh'] });
+    expect([registry.get('two'), registry.get('fresh')]).toEqual(own);
+  });
+
+  test('again is no harm; after a close another connection takes the names over', async () => {
+    const { mcp, registry, call } = await openRegistry(goodServer);
+    mcp.register(registry);
+    await mcp.close();
+    expect((await call('echo')).error).toMatch(/"?test server"?: it was closed/);
+    const next = await open(goodServer);
+    next.register(registry);
+    expect((await call('echo', { text: 'again' })).value).toBe('again');
+  });
+});
