@@ -5,10 +5,10 @@ import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
+import { endWithUs, forget, HAS_GROUPS, signalGroup } from '../process-group.ts';
 import { isRecord } from '../shape.ts';
 import { CLOSE_GRACE_MS, LEFTOVER_GRACE_MS, MAX_MESSAGE_BYTES } from './limits.ts';
 import { MessageLines } from './message-lines.ts';
-import { endWithUs, forget, HAS_GROUPS, signalGroup } from './process-group.ts';
 import type { McpCommand } from './source.ts';
 import { Ending } from './stoppable.ts';
 import { TextTail } from './text-tail.ts';
@@ -56,7 +56,7 @@ export class ChildTransport implements Transport {
         reject(error);
       });
     });
-    endWithUs(child);
+    if (child.pid !== undefined) endWithUs(child.pid, 'SIGTERM');
   }
 
   /** Resolves when the message is written; rejects when the process is gone. */
@@ -103,7 +103,7 @@ export class ChildTransport implements Transport {
       };
       if (this.#lines.push(chunk, read)) return;
       this.#fate ??= `sent a message of more than ${String(MAX_MESSAGE_BYTES)} bytes`;
-      signalGroup(child, 'SIGKILL');
+      signal(child, 'SIGKILL');
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr.add(text);
@@ -134,7 +134,7 @@ export class ChildTransport implements Transport {
 
   /** The process is gone; what it started may still hold its output open. */
   async #sweep(child: Child): Promise<void> {
-    signalGroup(child, 'SIGTERM');
+    signal(child, 'SIGTERM');
     if (!(await this.#gone.within(LEFTOVER_GRACE_MS))) this.#finish(child, 'ended');
   }
 
@@ -146,9 +146,9 @@ export class ChildTransport implements Transport {
     }
     child.stdin.end();
     if (this.#spoke && (await this.#gone.within(CLOSE_GRACE_MS))) return;
-    signalGroup(child, 'SIGTERM');
+    signal(child, 'SIGTERM');
     if (await this.#gone.within(CLOSE_GRACE_MS)) return;
-    signalGroup(child, 'SIGKILL');
+    signal(child, 'SIGKILL');
     await this.#gone.within(CLOSE_GRACE_MS);
     this.#finish(child, 'could not be ended');
   }
@@ -156,8 +156,8 @@ export class ChildTransport implements Transport {
   #finish(child: Child, fate: string): void {
     this.#fate ??= fate;
     if (!this.#gone.end(new Error(this.#fate))) return;
-    signalGroup(child, 'SIGKILL');
-    forget(child);
+    signal(child, 'SIGKILL');
+    if (child.pid !== undefined) forget(child.pid);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     this.onclose?.();
   }
@@ -174,4 +174,9 @@ function malformedAnswer(line: string): JSONRPCMessage | null {
   if (!isRecord(value) || 'method' in value || typeof value['id'] !== 'number') return null;
   const message = 'the answer of the server is malformed';
   return { jsonrpc: '2.0', id: value['id'], error: { code: ErrorCode.InvalidRequest, message } };
+}
+
+/** Reaches the child and everything it started that stayed in its group. */
+function signal(child: Child, name: NodeJS.Signals): void {
+  if (child.pid !== undefined) signalGroup(child.pid, name);
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 
 import { errorCode, quotePath } from '../files/fs-error.ts';
 import { OutputWindow } from './output-window.ts';
-import { endGroup, endWithUs, forget } from './process-group.ts';
+import { endGroup, endWithUs, forget } from '../process-group.ts';
 
 /** How many bytes are kept of each of the two outputs. */
 const KEPT_BYTES = 65_536;
@@ -52,7 +52,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   const closed = new Promise((resolve) => child.once('close', resolve));
   if (child.pid === undefined) throw startError(request.file, await failed);
   const group = child.pid;
-  endWithUs(group);
+  endWithUs(group, 'SIGKILL');
   try {
     const outputs = [child.stdout, child.stderr].map((stream) => {
       const output = new OutputWindow(KEPT_BYTES);

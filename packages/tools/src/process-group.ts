@@ -1,35 +1,39 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-import { errorCode } from '../files/fs-error.ts';
+import { errorCode } from './files/fs-error.ts';
 
 /** Between two looks whether a group is gone: no event tells of it. */
 const POLL_MS = 20;
 
-const running = new Set<number>();
+/** Whether children get a process group of their own, which can be ended as a whole. */
+export const HAS_GROUPS: boolean = process.platform !== 'win32';
+
+/** Groups that run, and the signal that is to end them. */
+const running = new Map<number, NodeJS.Signals>();
 
 /**
- * Groups are ended with this process: they are out of reach of the terminal's signals, and
- * nobody would be left to end them.
+ * A group is ended with this process: it is out of reach of the terminal's signals, and
+ * nobody would be left to end it. A group is known by the id of its first process.
  */
-export function endWithUs(group: number): void {
-  if (running.size === 0) process.on('exit', killAll);
-  running.add(group);
+export function endWithUs(group: number, signal: NodeJS.Signals): void {
+  if (running.size === 0) process.on('exit', endAll);
+  running.set(group, signal);
 }
 
 /** The group is gone, or was given up. */
 export function forget(group: number): void {
   running.delete(group);
-  if (running.size === 0) process.off('exit', killAll);
+  if (running.size === 0) process.off('exit', endAll);
 }
 
-function killAll(): void {
-  for (const group of running) signalGroup(group, 'SIGKILL');
+function endAll(): void {
+  for (const [group, signal] of running) signalGroup(group, signal);
 }
 
-/** Whether the signal reached a process of the group. */
-function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+/** Whether the signal reached a process of the group; without groups, its first process. */
+export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    return process.kill(-group, signal);
+    return process.kill(HAS_GROUPS ? -group : group, signal);
   } catch (error) {
     // Somebody else's process (a set-user-id program) is there, and out of reach.
     return errorCode(error) === 'EPERM';
