@@ -58,6 +58,7 @@ const arrows = {
     '@celestea/agent-loop/testing',
     '@celestea/session',
     '@celestea/tools',
+    '@celestea/tools/mcp',
     '@celestea/llm',
     'node:fs',
     'node:path',

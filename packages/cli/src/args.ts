@@ -7,12 +7,14 @@ import {
 } from './limits.ts';
 import { readTokens, shown, type Given, type OptionName } from './options.ts';
 import { readSessionChoice, type SessionChoice } from './session-choice.ts';
+import { readToolSettings, type ToolSettings } from './tool-settings.ts';
 
 /** How turns are run, whoever asks. */
 export interface TurnSettings {
   /** As it was given; `null` for the current folder. */
   readonly root: string | null;
   readonly session: SessionChoice;
+  readonly tools: ToolSettings;
   /** Milliseconds the offline model waits between two pieces; for demonstrations and tests. */
   readonly modelDelayMs: number;
   readonly limits: TurnLimits;
@@ -47,6 +49,16 @@ export interface CheckCommand {
   readonly file: string;
 }
 
+/** Lists what the model is offered. */
+export interface ToolsCommand {
+  readonly kind: 'tools';
+  /** As it was given; `null` for the current folder. */
+  readonly root: string | null;
+  readonly tools: ToolSettings;
+  /** The specs instead of text. */
+  readonly json: boolean;
+}
+
 /** What a command line asks for. A sub-command is a new member. */
 export type Command =
   | { readonly kind: 'help' }
@@ -54,7 +66,8 @@ export type Command =
   | AskCommand
   | PromptCommand
   | LogCommand
-  | CheckCommand;
+  | CheckCommand
+  | ToolsCommand;
 
 /** A command, or what is wrong with the command line: what was expected and what came. */
 export type ParsedArgs =
@@ -64,7 +77,8 @@ export type ParsedArgs =
 /**
  * Reads the words after the command's name; never throws. Options may stand anywhere before
  * `--`, the last of a kind counts, and asking for help wins over any mistake beside it. `log`
- * and `check` with one word more are sub-commands; all else that they begin is a question.
+ * and `check` with one word more and `tools` alone are sub-commands; all else that they begin is
+ * a question.
  */
 export function parseCommand(argv: readonly string[]): ParsedArgs {
   const given = readTokens(argv);
@@ -91,6 +105,7 @@ function readSettings(given: Given): TurnSettings {
   return {
     root,
     session: readSessionChoice(given),
+    tools: readToolSettings(given),
     modelDelayMs: number('model-delay', readMilliseconds) ?? 0,
     limits: {
       timeoutMs: number('timeout', readSeconds),
@@ -107,6 +122,9 @@ function commandOf(given: Given, settings: TurnSettings): ParsedArgs {
   const [first, file] = words;
   if ((first === 'log' || first === 'check') && file !== undefined && words.length === 2) {
     if (!given.isEscaped) return fileCommand(first, file, given);
+  }
+  if (first === 'tools' && words.length === 1 && !given.isEscaped) {
+    return toolsCommand(given, settings);
   }
   const question = words.join(' ').trim();
   const json = flags.has('json');
@@ -130,4 +148,15 @@ function fileCommand(kind: 'log' | 'check', file: string, { flags, values }: Giv
   }
   if (kind === 'check') return { ok: true, command: { kind, file } };
   return { ok: true, command: { kind, file, json: flags.has('json') } };
+}
+
+const TOOLS_TAKES: readonly OptionName[] = ['root', 'mcp', 'read-only', 'json'];
+
+function toolsCommand({ flags, values }: Given, { root, tools }: TurnSettings): ParsedArgs {
+  const other = [...flags, ...values.keys()].find((name) => !TOOLS_TAKES.includes(name));
+  if (other !== undefined) {
+    const taken = TOOLS_TAKES.map((name) => `--${name}`).join(', ');
+    return { ok: false, error: `celestea tools: expected no option but ${taken}, got --${other}` };
+  }
+  return { ok: true, command: { kind: 'tools', root, tools, json: flags.has('json') } };
 }

@@ -8,6 +8,7 @@ import type { CliIo } from './io.ts';
 import { runLog } from './log-command.ts';
 import { runPrompt } from './prompt.ts';
 import { runTurn } from './run-turn.ts';
+import { runTools } from './tools-command.ts';
 import { CLI_VERSION } from './version.ts';
 
 /** What a host may put in place of the command's own parts. */
@@ -18,7 +19,7 @@ export interface CliParts {
 
 /**
  * Runs the command `celestea` and gives its exit code; touches nothing but `io`, the files of
- * the folder for reading, and the file that keeps the session. Without a question it opens a
+ * the folder, what the person allows the tools, and the file that keeps the session. Without a question it opens a
  * prompt on `io.terminal`. Rejects only with what a broken seam throws.
  *
  * @example
@@ -58,6 +59,8 @@ export async function runCli(
       return runLog(command, io);
     case 'check':
       return runCheck(command, io);
+    case 'tools':
+      return runTools(command, io);
     default:
       return command satisfies never;
   }

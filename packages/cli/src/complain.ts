@@ -7,7 +7,7 @@ import { createStyle, wantsColours } from './style.ts';
 /** Why a command cannot do what it was asked for. */
 export interface Refusal {
   readonly ok: false;
-  readonly code: typeof EXIT.failed | typeof EXIT.misuse;
+  readonly code: typeof EXIT.failed | typeof EXIT.misuse | typeof EXIT.cancelled;
   readonly error: string;
 }
 

@@ -1,8 +1,5 @@
-import { resolve } from 'node:path';
-
 import {
   createAgentLoop,
-  errorMessage,
   type DefaultAgentLoop,
   type DiagnosticListener,
   type EventSink,
@@ -20,19 +17,18 @@ import {
   type TurnOutcome,
 } from '@celestea/core';
 import { OfflineLlm } from '@celestea/llm';
-import { DefaultToolRegistry, fileTools } from '@celestea/tools';
 
+import { Approvals } from './approvals.ts';
 import type { TurnSettings } from './args.ts';
 import { remark, type Refusal } from './complain.ts';
 import { startDeadline } from './deadline.ts';
-import { EXIT } from './exit-code.ts';
 import { formatDuration } from './format.ts';
 import type { CliIo } from './io.ts';
 import type { TurnLimits } from './limits.ts';
 import { openSession, type Session } from './open-session.ts';
-import { kindAt, typedInFolder } from './places.ts';
+import { typedInFolder } from './places.ts';
 import type { SessionLabel } from './render.ts';
-import { safeLine } from './safe-text.ts';
+import { type ToolSet, openToolSet } from './tool-set.ts';
 import { TurnLog } from './turn-log.ts';
 import type { TurnMeter } from './turn-meter.ts';
 
@@ -64,7 +60,8 @@ interface ConversationParts {
   readonly model: NamedLlm;
   readonly root: string;
   readonly session: Session;
-  readonly registry: ToolRegistry;
+  readonly tools: ToolSet;
+  readonly approvals: Approvals;
   readonly limits: TurnLimits;
   readonly signal: AbortSignal;
 }
@@ -74,7 +71,9 @@ export class Conversation {
   readonly log: TurnLog;
   /** What is told of the file that keeps it; `null` when nothing is kept. */
   readonly label: SessionLabel | null;
-  /** Closes the session. Rejects when its disk fails. */
+  /** The questions of the calls that have to be approved. */
+  readonly approvals: Approvals;
+  /** Closes the session and ends the servers. Rejects when the session's disk fails. */
   readonly close: () => Promise<void>;
   /** Who answers. */
   readonly model: string;
@@ -85,14 +84,22 @@ export class Conversation {
   readonly #timeoutMs: number | null;
   readonly #loop: DefaultAgentLoop;
 
-  constructor({ model, root, session, registry, limits, signal }: ConversationParts) {
+  constructor(parts: ConversationParts) {
+    const { model, root, session, tools, approvals, limits, signal } = parts;
     this.log = new TurnLog(session.log);
     this.label = session.label;
-    this.close = session.close;
+    this.approvals = approvals;
+    this.close = async () => {
+      try {
+        await session.close();
+      } finally {
+        await tools.close();
+      }
+    };
     this.model = model.name;
     this.root = root;
     this.#llm = model.llm;
-    this.#registry = registry;
+    this.#registry = tools.registry;
     this.#timeoutMs = limits.timeoutMs;
     const timeouts = {
       streamIdleMs: limits.idleTimeoutMs ?? 0,
@@ -141,26 +148,31 @@ export async function openConversation(
   model: NamedLlm = offlineModel(settings),
 ): Promise<OpenedConversation> {
   const typedIn = typedInFolder(io);
-  const root = resolve(typedIn, settings.root ?? '.');
-  const registry = new DefaultToolRegistry();
+  const approvals = new Approvals();
+  const { signal } = io;
+  const places = { root: settings.root, typedIn, approvals, signal };
+  const opened = await openToolSet(settings.tools, places);
+  if (!opened.ok) return opened;
+  const { root, tools } = opened;
   try {
-    const problem = rootProblem(root);
-    if (problem !== null) return badRoot(settings, problem);
-    for (const tool of fileTools(root)) registry.register(tool);
+    const session = await openSession(settings.session, {
+      root,
+      typedIn,
+      onUnkept: (reason) => {
+        remark(io, reason);
+      },
+    });
+    if (session.ok) {
+      const { limits } = settings;
+      const parts = { model, root, session, tools, approvals, limits, signal };
+      return { ok: true, conversation: new Conversation(parts) };
+    }
+    await tools.close();
+    return session;
   } catch (error) {
-    return badRoot(settings, errorMessage(error));
+    await tools.close();
+    throw error;
   }
-  const session = await openSession(settings.session, {
-    root,
-    typedIn,
-    onUnkept: (reason) => {
-      remark(io, reason);
-    },
-  });
-  if (!session.ok) return session;
-  const { limits } = settings;
-  const parts = { model, root, session, registry, limits, signal: io.signal };
-  return { ok: true, conversation: new Conversation(parts) };
 }
 
 function configOf(model: string, { maxSteps, windowTokens }: TurnLimits): AgentConfig {
@@ -173,18 +185,4 @@ function configOf(model: string, { maxSteps, windowTokens }: TurnLimits): AgentC
 
 function offlineModel({ modelDelayMs }: TurnSettings): NamedLlm {
   return { name: 'offline model', llm: new OfflineLlm({ delayMs: modelDelayMs }) };
-}
-
-function rootProblem(root: string): string | null {
-  const kind = kindAt(root);
-  if (kind === 'folder') return null;
-  const shown = `"${safeLine(root, 400)}"`;
-  return kind === 'nothing'
-    ? `the folder ${shown} does not exist`
-    : `expected a folder, but ${shown} is something else`;
-}
-
-function badRoot({ root }: TurnSettings, problem: string): Refusal {
-  const option = root === null ? 'the current folder' : '--root';
-  return { ok: false, code: EXIT.misuse, error: `${option}: ${problem}` };
 }

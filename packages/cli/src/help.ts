@@ -6,6 +6,7 @@ Usage
   celestea [options]               a prompt that stays, on a terminal
   celestea log FILE [--json]       print a session, or its rows as JSON lines
   celestea check FILE              say what is wrong with a session; changes nothing
+  celestea tools [options]         list the tools that the model is offered
 
 Examples, in a clone of the repository
   npx -y pnpm@10 start "which files mention AbortSignal?"
@@ -18,10 +19,11 @@ The same where the command is installed, and more
   celestea --root ../other-project "list the files in src"
   celestea --json "what is in README.md?" > frames.jsonl
   celestea --resume "and what does it say about tools?"
+  celestea --mcp "npx -y some-mcp-server" "what can it tell us?"
   celestea -- --json is an option of what?
 
 Options
-  --root DIR               the folder whose files the agent may read (default: the current one)
+  --root DIR               the folder of the agent (default: the current one)
   --json                   one server-sent-event frame a line, and nothing else, on stdout;
                            pnpm prints a banner of its own unless it is --silent
   --session FILE           keep the session in FILE, and continue what is there (default: a new
@@ -29,6 +31,10 @@ Options
   --resume                 continue the last session of the folder; with --session, FILE has to
                            be there
   --no-session             keep nothing
+  --mcp "COMMAND ARG..."   offer the tools of an MCP server as well; it is run without a shell;
+  --mcp URL                may be given several times
+  --read-only              offer neither write_file nor run_command
+  --yes                    allow every call that asks before it runs
   --timeout SECONDS        cancel the turn when it takes longer
   --idle-timeout SECONDS   end the turn when the model is silent for longer
   --tool-timeout SECONDS   give up on a call that takes longer; the turn goes on
@@ -36,8 +42,10 @@ Options
   --window TOKENS          the context window that a request has to fit in
   --version                print the version
   -h, --help               print this
-  --                       everything after it belongs to the question, log and check as well
+  --                       everything after it belongs to the question, also log, check, tools
 
+Writing, commands and the tools of MCP servers ask before they run: y, n with a reason, or a for
+always. Without a terminal, and with --json, such a call is refused unless --yes is given.
 Ctrl-C cancels the turn and says which calls were abandoned; pressed again, it leaves at once.
 Colours: not when stdout is no terminal or NO_COLOR is set; FORCE_COLOR asks for them.
 Exit codes: 0 completed, 130 cancelled, 143 cancelled by SIGTERM, 2 misuse, 1 anything else.
@@ -51,7 +59,8 @@ export const PROMPT_HINT = 'Ask about the files here. /help says more, Ctrl-D le
 
 /** What `/help` prints at the prompt. */
 export const PROMPT_HELP = `A line is a question; what was said before is remembered.
-While a turn runs, a line steers it: the model gets it with its next request.
+While a turn runs, a line steers it: the model gets it with its next request. When the turn asks
+whether a call may run, a line answers: y, n, n and a reason, or a for always.
   /help    this
   /quit    leave, as Ctrl-D does
   Ctrl-C   cancel the turn that runs; drop a half-typed line; else leave

@@ -11,6 +11,9 @@ const OPTIONS = {
   session: { type: 'string' },
   resume: { type: 'boolean' },
   'no-session': { type: 'boolean' },
+  mcp: { type: 'string' },
+  'read-only': { type: 'boolean' },
+  yes: { type: 'boolean' },
   timeout: { type: 'string' },
   'idle-timeout': { type: 'string' },
   'tool-timeout': { type: 'string' },
@@ -26,6 +29,7 @@ export type OptionName = keyof typeof OPTIONS;
 const VALUES: Partial<Record<OptionName, string>> = {
   root: 'a folder',
   session: 'a file',
+  mcp: 'a command or a URL',
   timeout: 'a number of seconds',
   'idle-timeout': 'a number of seconds',
   'tool-timeout': 'a number of seconds',
@@ -38,6 +42,8 @@ const VALUES: Partial<Record<OptionName, string>> = {
 export interface Given {
   readonly flags: Set<OptionName>;
   readonly values: Map<OptionName, string>;
+  /** Every value of `--mcp`. */
+  readonly servers: string[];
   readonly words: string[];
   /** Whether `--` stands before the first word. */
   readonly isEscaped: boolean;
@@ -47,7 +53,7 @@ export interface Given {
 
 /**
  * Sorts the words after the command's name; never throws. Options may stand anywhere before
- * `--`, and the last of a kind counts.
+ * `--`, and the last of a kind counts, save that `--mcp` may be given several times.
  */
 export function readTokens(argv: readonly string[]): Given {
   const { tokens } = parseArgs({
@@ -60,6 +66,7 @@ export function readTokens(argv: readonly string[]): Given {
   const given = {
     flags: new Set<OptionName>(),
     values: new Map<OptionName, string>(),
+    servers: new Array<string>(),
     words: new Array<string>(),
     isEscaped: false,
     errors: new Array<string>(),
@@ -103,6 +110,7 @@ function takeOption(given: Given, token: OptionToken, typed: string): void {
     given.errors.push(`${expected}, got ${shown(value)}; if that is it, write ${rawName}=…`);
   } else {
     given.values.set(name, value);
+    if (name === 'mcp') given.servers.push(value);
   }
 }
 

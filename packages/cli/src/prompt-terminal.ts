@@ -4,8 +4,8 @@ import type { Terminal } from './io.ts';
 
 /** What a {@link PromptTerminal} tells of. */
 export interface PromptEvents {
-  /** A line was typed, as it is. */
-  readonly onLine: (line: string) => void;
+  /** A line was typed, told how much of what was written the person saw while typing it. */
+  readonly onLine: (line: string, seen: number) => void;
   /** Ctrl-C, told what of a line stands there. */
   readonly onInterrupt: (typed: string) => void;
   /** Ctrl-D, or the terminal is gone. */
@@ -34,6 +34,11 @@ export class PromptTerminal {
   /** What readline wrote for the key it is at, while the turn has the terminal. */
   #echo = '';
   #atLineStart = true;
+  #written = 0;
+  /** How much of it is shown. */
+  #seen = 0;
+  /** The same, as it was when the last line was ended. */
+  #seenByLine = 0;
   /** Whether a line of the turn was ended to make room for the typing. */
   #brokeLine = false;
 
@@ -47,7 +52,9 @@ export class PromptTerminal {
       prompt: PROMPT,
     });
     terminal.input.on('keypress', this.#afterKey);
-    this.#lines.on('line', events.onLine);
+    this.#lines.on('line', (line) => {
+      events.onLine(line, this.#seenByLine);
+    });
     this.#lines.on('SIGINT', () => {
       events.onInterrupt(this.#lines.line);
     });
@@ -61,8 +68,18 @@ export class PromptTerminal {
 
   /** Writes for a turn, now or as soon as no line stands in the way. */
   write(text: string): void {
-    if (this.#mode === 'idle' || this.#mode === 'typing') this.#held += text;
-    else this.#put(text);
+    this.#written += 1;
+    if (this.#mode === 'idle' || this.#mode === 'typing') {
+      this.#held += text;
+      return;
+    }
+    this.#seen = this.#written;
+    this.#put(text);
+  }
+
+  /** How often something was written. */
+  get written(): number {
+    return this.#written;
   }
 
   /** The turn is over: the prompt is shown, with what was typed of a line. */
@@ -88,6 +105,12 @@ export class PromptTerminal {
     this.showPrompt();
   }
 
+  /** Drops what was typed; the turn keeps the terminal. */
+  dropLine(): void {
+    this.#takeTyped();
+    this.#release();
+  }
+
   /** Lets go of the terminal. */
   close(): void {
     const { input } = this.#terminal;
@@ -106,7 +129,9 @@ export class PromptTerminal {
 
   readonly #beforeKey = (_text: string | undefined, key: Key): void => {
     this.#echo = '';
-    if (this.#mode !== 'typing' || (key.name !== 'return' && key.name !== 'enter')) return;
+    if (key.name !== 'return' && key.name !== 'enter') return;
+    this.#seenByLine = this.#seen;
+    if (this.#mode !== 'typing') return;
     this.#eraseTyped(); // whoever gets the line says what became of it
     this.#mode = 'running';
     this.#release();
@@ -149,6 +174,7 @@ export class PromptTerminal {
   #release(): void {
     const held = this.#held;
     this.#held = '';
+    this.#seen = this.#written;
     if (held !== '') this.#put(held);
   }
 

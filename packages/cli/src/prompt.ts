@@ -1,6 +1,8 @@
 import { errorMessage } from '@celestea/agent-loop';
 import type { TurnOutcome } from '@celestea/core';
 
+import { CHOICES, decisionLine, questionLines } from './approval-lines.ts';
+import type { Asker } from './approvals.ts';
 import type { PromptCommand } from './args.ts';
 import { complain, refuse } from './complain.ts';
 import { openConversation, type Conversation, type NamedLlm } from './conversation.ts';
@@ -12,7 +14,7 @@ import { PromptTerminal } from './prompt-terminal.ts';
 import { TurnRenderer } from './render.ts';
 import { safeLine } from './safe-text.ts';
 import { SteeringQueue } from './steering-queue.ts';
-import { createStyle, wantsColours } from './style.ts';
+import { createStyle, wantsColours, type Style } from './style.ts';
 import { TurnMeter } from './turn-meter.ts';
 import { linesView } from './turn-view.ts';
 
@@ -63,6 +65,8 @@ class Prompt {
   #leaving: ExitCode | null = null;
   /** What a turn that was left behind has to say is for nobody any more. */
   #hasLeft = false;
+  /** How much had been written when the open question stood there. */
+  #askedAt = 0;
 
   constructor(
     conversation: Conversation,
@@ -108,10 +112,12 @@ class Prompt {
     this.#leave(EXIT.cancelled);
   };
 
-  readonly #onLine = (line: string): void => {
+  readonly #onLine = (line: string, seen: number): void => {
     const text = line.trim();
     const command = /^\/[\w-]*$/.exec(text)?.[0];
+    const { approvals } = this.#conversation;
     if (command !== undefined) this.#command(command);
+    else if (approvals.isOpen && seen >= this.#askedAt) approvals.answer(text);
     else if (text !== '' && this.#turn !== null) this.#steer(this.#turn, text);
     else if (text !== '') void this.#converse(text);
     else if (this.#turn === null) this.#terminal.showPrompt();
@@ -166,6 +172,7 @@ class Prompt {
       now: this.#io.now,
     });
     this.#turn = { renderer, steering, cancel, interrupt };
+    this.#conversation.approvals.askThrough(this.#askerOf(renderer));
     const io = { stdout: this.#stdout, stderr: this.#stderr, env: this.#io.env };
     const view = linesView(io, renderer);
     let outcome: TurnOutcome | null = null;
@@ -193,6 +200,7 @@ class Prompt {
   /** What is still running is left behind. */
   #left(code: ExitCode): void {
     this.#hasLeft = true;
+    this.#conversation.approvals.askThrough(null);
     this.#io.signal.removeEventListener('abort', this.#onSignal);
     this.#terminal.close();
     this.#resolve(code);
@@ -203,10 +211,33 @@ class Prompt {
     this.#terminal.showPrompt();
   }
 
+  /** A line that was begun before the question stood there is no answer to it: it steers. */
+  #askerOf(renderer: TurnRenderer): Asker {
+    return {
+      ask: (request) => {
+        for (const line of questionLines(request, this.#style())) renderer.notice(line);
+        this.#askedAt = this.#terminal.written;
+      },
+      notUnderstood: () => {
+        renderer.notice(CHOICES);
+      },
+      decided: ({ name }, decision) => {
+        renderer.note(decisionLine(name, decision));
+      },
+      notRun: (callId) => {
+        renderer.callNotRun(callId);
+      },
+    };
+  }
+
+  #style(): Style {
+    return createStyle(wantsColours({ stdout: this.#stdout, env: this.#io.env }));
+  }
+
   #rendererOf(figures: TurnMeter): TurnRenderer {
     return new TurnRenderer({
       write: (text) => this.#stdout.write(text),
-      style: createStyle(wantsColours({ stdout: this.#stdout, env: this.#io.env })),
+      style: this.#style(),
       figures,
     });
   }

@@ -62,6 +62,8 @@ export class TurnRenderer {
   /** The calls that wait for their result; a list an id, should two calls have the same one. */
   readonly #calls = new Map<string, Call[]>();
 
+  readonly #notRun = new Set<string>();
+
   constructor({ write, style, figures }: TurnRendererOptions) {
     this.#write = write;
     this.#style = style;
@@ -81,6 +83,16 @@ export class TurnRenderer {
   /** Writes a line beside the turn, dimmed. */
   note(text: string): void {
     this.#line('note', this.#style.dim(safeLine(text, LONGEST_LINE)));
+  }
+
+  /** Writes a line beside the turn, as it is: it has to be safe already. */
+  notice(line: string): void {
+    this.#line('note', line);
+  }
+
+  /** A call that is given up while it waits for approval has not started, whatever its result. */
+  callNotRun(callId: string): void {
+    this.#notRun.add(callId);
   }
 
   /** Ends a line that is open, because somebody else is about to write to the same screen. */
@@ -153,6 +165,10 @@ export class TurnRenderer {
     const label = call === undefined ? '#? ' : `#${String(call.number)} ${call.name} `;
     const milliseconds = this.#figures.callMilliseconds(event.callId);
     const time = milliseconds === null ? '' : formatDuration(milliseconds);
+    if (event.abandoned === true && this.#notRun.has(event.callId)) {
+      this.#line('tools', `${yellow('!')} ${label}${yellow('not run')}: nobody had allowed it yet`);
+      return;
+    }
     if (event.abandoned === true) {
       const abandoned = yellow(time === '' ? 'abandoned' : `abandoned after ${time}`);
       const which = call === undefined ? label : `${label}${dim(call.args)} `;

@@ -4,8 +4,9 @@ import { openConversation, type Conversation, type NamedLlm } from './conversati
 import { exitCodeOf, type ExitCode } from './exit-code.ts';
 import type { CliIo } from './io.ts';
 import { TurnRenderer } from './render.ts';
-import { createStyle, wantsColours } from './style.ts';
+import { createStyle, wantsColours, type Style } from './style.ts';
 import { TurnMeter } from './turn-meter.ts';
+import { TurnQuestions } from './turn-questions.ts';
 import { framesView, linesView } from './turn-view.ts';
 
 /**
@@ -41,12 +42,31 @@ async function askOnce(
     const view = framesView(io, () => log.lastTurnId());
     return exitCodeOf(await conversation.ask(question, { view, meter, cancel }));
   }
-  const renderer = new TurnRenderer({
-    write: (text) => io.stdout.write(text),
-    style: createStyle(wantsColours(io)),
-    figures: meter,
-  });
+  const style = createStyle(wantsColours(io));
+  const questions = questionsOf(io, conversation, style, cancel);
+  const stdout = questions ?? io.stdout;
+  const renderer = new TurnRenderer({ write: (text) => stdout.write(text), style, figures: meter });
   renderer.header(model, root, label);
+  if (questions !== null) conversation.approvals.askThrough(questions.askerOf(renderer));
   const view = linesView(io, renderer);
-  return exitCodeOf(await conversation.ask(question, { view, meter, cancel }));
+  try {
+    return exitCodeOf(await conversation.ask(question, { view, meter, cancel }));
+  } finally {
+    conversation.approvals.askThrough(null);
+    questions?.close();
+  }
+}
+
+/** Who asks the person at the terminal; `null` without one. */
+function questionsOf(
+  { terminal, stdout, env }: CliIo,
+  { approvals }: Conversation,
+  style: Style,
+  turn: AbortController,
+): TurnQuestions | null {
+  if (terminal === undefined || env['TERM'] === 'dumb') return null;
+  const cancel = (): void => {
+    turn.abort();
+  };
+  return new TurnQuestions({ approvals, terminal, stdout, style, cancel });
 }

@@ -1,12 +1,14 @@
-// C0 except newline and tab, DEL, C1; and the marks that reorder what a line seems to say.
+// C0 except newline and tab, DEL, C1; and what reorders or hides in a line. The joiners that
+// emoji and some scripts are written with stay.
 // eslint-disable-next-line no-control-regex -- these characters are what it is about
-const UNSAFE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
+const UNSAFE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
 const ELLIPSIS = '…';
 
 /**
  * A text that cannot steer a terminal: control characters, and with them every escape
- * sequence, are shown as `\x1b`, bidirectional overrides as `\u202e`. Newlines and tabs stay.
+ * sequence, are shown as `\x1b`, bidirectional overrides as `\u202e`, invisible characters too.
+ * Newlines and tabs stay.
  */
 export function safeText(text: string): string {
   return text.replace(UNSAFE, visible);

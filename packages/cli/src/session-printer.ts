@@ -123,7 +123,9 @@ export class SessionPrinter {
   #result(label: string, { value, error, abandoned }: RowOf<'tool_result'>): string {
     const { green, red, yellow, dim } = this.#style;
     const problem = safeLine(error ?? '', LONGEST_ERROR);
-    if (abandoned === true) return `${yellow('!')} ${label} ${yellow('abandoned')}: ${problem}`;
+    if (abandoned === true) {
+      return `${yellow('!')} ${label} ${yellow('abandoned')}: its outcome is not known`;
+    }
     if (error !== null) return `${red('✗')} ${label} ${red('failed')}: ${problem}`;
     const json = serdeJsonString(value);
     const text = safeLine(typeof value === 'string' ? value : json, LONGEST_VALUE);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { parseCommand, type AskCommand, type PromptCommand } from '../src/args.ts';
 import type { TurnLimits } from '../src/limits.ts';
+import type { ToolSettings } from '../src/tool-settings.ts';
 
 const NO_LIMITS: TurnLimits = {
   timeoutMs: null,
@@ -10,11 +11,13 @@ const NO_LIMITS: TurnLimits = {
   maxSteps: null,
   windowTokens: null,
 };
+const NO_TOOLS: ToolSettings = { servers: [], readOnly: false, yes: false };
 const ask = (question: string, given: Partial<AskCommand> = {}): AskCommand => ({
   kind: 'ask',
   question,
   root: null,
   session: { kind: 'new' },
+  tools: NO_TOOLS,
   json: false,
   modelDelayMs: 0,
   limits: NO_LIMITS,
@@ -25,6 +28,7 @@ const prompt = (given: Partial<PromptCommand> = {}): PromptCommand => ({
   bare: true,
   root: null,
   session: { kind: 'new' },
+  tools: NO_TOOLS,
   modelDelayMs: 0,
   limits: NO_LIMITS,
   ...given,

@@ -123,7 +123,7 @@ describe('a turn', () => {
     expect(request?.model).toBe('scripted');
     expect(request?.messages.at(-1)?.content).toEqual([{ type: 'text', content: 'read a.md' }]);
     expect(request?.tools.map(({ name }) => name)).toEqual([
-      'list_dir', 'read_file', 'search_text',
+      'list_dir', 'read_file', 'run_command', 'search_text', 'write_file',
     ]);
   });
 

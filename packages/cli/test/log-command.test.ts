@@ -86,7 +86,7 @@ describe('for people', () => {
       '  ✓ #2 inner 5 B · [1,2]',
       '→ #3 outer "twice"',
       '✗ #1 outer failed: no luck',
-      '! #3 outer abandoned: it had started',
+      '! #3 outer abandoned: its outcome is not known',
       '✓ #? (z) 3 B · v',
       '',
       'turn-1 error (stream: gone)',

@@ -195,3 +195,38 @@ describe('the end', () => {
     expect(fake.input.listenerCount('keypress')).toBe(0);
   });
 });
+
+it('tells how much of what was written stood there when a line was begun', () => {
+  const fake = new FakeTerminal();
+  const told: [string, boolean][] = [];
+  let asked = 0;
+  const prompt = new PromptTerminal(fake, {
+    onLine: (line, seen) => told.push([line, seen >= asked]),
+    onInterrupt: () => undefined,
+    onEnd: () => undefined,
+  });
+  onTestFinished(() => {
+    prompt.close();
+  });
+  const ask = (): void => {
+    prompt.write('?\n');
+    asked = prompt.written;
+  };
+  fake.type('before');
+  ask();
+  fake.type(KEY.enter, 'after', KEY.enter, KEY.enter);
+  fake.type('x');
+  ask();
+  fake.type(KEY.backspace, 'anew', KEY.enter);
+  fake.type('half');
+  ask();
+  prompt.dropLine();
+  fake.type('whole', KEY.enter);
+  expect(told).toEqual([
+    ['before', false],
+    ['after', true],
+    ['', true],
+    ['anew', true],
+    ['whole', true],
+  ]);
+});

@@ -9,7 +9,8 @@ function isDangerous(character: string): boolean {
   const unit = character.charCodeAt(0);
   const isControl = unit < 0x20 || (unit >= 0x7f && unit < 0xa0);
   const isReordering = (unit >= 0x202a && unit <= 0x202e) || (unit >= 0x2066 && unit <= 0x2069);
-  return (isControl && character !== '\n' && character !== '\t') || isReordering;
+  const isHidden = [0x200b, 0x200e, 0x200f, 0x2060, 0xfeff].includes(unit);
+  return (isControl && character !== '\n' && character !== '\t') || isReordering || isHidden;
 }
 
 describe('safeText', () => {
@@ -58,4 +59,10 @@ describe('safeJson', () => {
     expect(Array.from(json).filter(isDangerous)).toEqual([]);
     expect(JSON.parse(json)).toBe(value);
   });
+});
+
+it('what hides in a line is shown, and what emoji are joined with stays', () => {
+  expect(safeText('pay\u200bpal \ufeff\u2060 👨\u200d👩')).toBe(
+    'pay\\u200bpal \\ufeff\\u2060 👨\u200d👩',
+  );
 });

@@ -267,6 +267,8 @@ export class JsonlSessionLog implements SessionLog {
 
 /** Provides an open log under `SESSION_LOG_SERVICE`. Closing it stays with who opened it. */
 export function jsonlSessionLogPlugin(log: JsonlSessionLog): Plugin {
+  const expected = 'an open JsonlSessionLog (open gives a promise: await it)';
+  expectOption('log', expected, log instanceof JsonlSessionLog, log);
   return definePlugin('celestea.session.JsonlSessionLog', (ctx) => {
     ctx.provide(SESSION_LOG_SERVICE, log);
   });

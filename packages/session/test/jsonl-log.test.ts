@@ -267,3 +267,12 @@ test('C4.2 C5.2 the plugin provides the log; closing stays with who opened it', 
   log.append(user('still open'));
   await log.close();
 });
+
+test('the plugin wants an open log, not the promise of one', () => {
+  const path = testFile();
+  const promised = JsonlSessionLog.open(path);
+  expect(() => {
+    Reflect.apply(jsonlSessionLogPlugin, null, [promised]);
+  }).toThrow(/^log: expected an open JsonlSessionLog \(open gives a promise: await it\), got /);
+  return promised.then((log) => log.close());
+});
