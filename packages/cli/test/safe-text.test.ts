@@ -14,14 +14,14 @@ function isDangerous(character: string): boolean {
 }
 
 describe('safeText', () => {
-  it('shows every control and every reordering character, and touches no other', () => {
+  it('shows every control, reordering and invisible character, and touches no other', () => {
     const wrong = everyUnit.filter((character) => {
       const shown = safeText(character);
       if (!isDangerous(character)) return shown !== character;
       return !/^\\(x[0-9a-f]{2}|u[0-9a-f]{4})$/.test(shown);
     });
     expect(wrong).toEqual([]);
-    expect(everyUnit.filter(isDangerous)).toHaveLength(63 + 9);
+    expect(everyUnit.filter(isDangerous)).toHaveLength(63 + 9 + 5);
   });
 
   it.each([
