@@ -20,6 +20,7 @@ export interface Judgement {
  *
  * The decision of a call that was approved is `allow`, of one that somebody refused `deny`; it
  * stays `ask` when nobody decided: there is no service, its time was up, the call was cancelled.
+ * A guard that has not answered when the call is cancelled is not waited for: the call is denied.
  *
  * Never rejects: a guard that throws, rejects or answers nonsense denies, for a check that did
  * not take place must not read as passed.
@@ -32,7 +33,9 @@ export async function judgeCall(
   let decision: ToolDecision | null = null;
   let approvedArgs: string | null = null;
   for (const guard of guards) {
-    decision = await askGuard(guard, input);
+    const answered = await unlessCancelled(askGuard(guard, input), approval.signal);
+    if (answered === null) return CANCELLED;
+    decision = answered;
     if (decision.kind === 'deny') return denied(decision.reason);
     if (decision.kind === 'allow') continue;
     const { reason } = decision;
@@ -54,6 +57,38 @@ async function askGuard(guard: ToolGuard, input: ToolInput): Promise<ToolDecisio
     return readDecision(await guard.check(input), "a guard's", 'allow, deny or ask');
   } catch (thrown) {
     return { kind: 'deny', reason: `a guard failed: ${thrownText(thrown)}` };
+  }
+}
+
+/** A check that did not come to its end has not passed. */
+const CANCELLED: Judgement = Object.freeze({
+  decision: Object.freeze({ kind: 'deny', reason: 'cancelled before a guard had answered' }),
+  refusal: 'cancelled before a guard had answered',
+});
+
+/**
+ * What a guard answers, or `null` when the call is cancelled first. An answer that is on its way
+ * at that moment still counts; a later one is ignored. `asking` never rejects.
+ */
+async function unlessCancelled(
+  asking: Promise<ToolDecision>,
+  signal: AbortSignal | undefined,
+): Promise<ToolDecision | null> {
+  if (signal === undefined) return asking;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let onCancel = (): void => undefined;
+  const cancelled = new Promise<null>((resolve) => {
+    onCancel = () => {
+      timer = setTimeout(resolve, 0, null);
+    };
+    signal.addEventListener('abort', onCancel, { once: true });
+    if (signal.aborted) onCancel();
+  });
+  try {
+    return await Promise.race([asking, cancelled]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onCancel);
   }
 }
 

@@ -94,6 +94,8 @@ function isPlainContainer(value: object, room: Room, depth: number): boolean {
     return keys.every((key) => {
       const field = Object.getOwnPropertyDescriptor(value, key);
       if (field === undefined || !('value' in field)) return false;
+      // A proxy may answer a look at the value otherwise than one at the field.
+      if (!Object.is((value as Record<string, unknown>)[key], field.value)) return false;
       return (isList || isPlainText(key, room)) && isPlain(field.value, room, depth);
     });
   } catch {
@@ -185,7 +187,8 @@ class PlainCopy {
       return this.#list(numbers.length, (index) => numbers[index], depth);
     }
     if (value instanceof Date) {
-      return Number.isNaN(value.getTime()) ? '[invalid date]' : value.toISOString();
+      const time = Date.prototype.getTime.call(value); // not what a subclass makes of it
+      return Number.isNaN(time) ? '[invalid date]' : new Date(time).toISOString();
     }
     if (value instanceof RegExp) return this.#text(String(value));
     if (value instanceof Set) return this.#iterated(value.values(), value.size, depth);

@@ -14,8 +14,9 @@ import {
 import { checkApprovalTimeout, type ApprovalService } from './approval.ts';
 import { readArguments, type CallArguments } from './call-arguments.ts';
 import { judgeCall, type Judgement } from './guard.ts';
+import { noteJudged } from './judged-input.ts';
 import { nearestNames } from './nearest-names.ts';
-import { plainValue } from './plain-value.ts';
+import { plainValue, wellFormed } from './plain-value.ts';
 import { compileSchema, type SchemaCheck } from './schema-check.ts';
 import { isRecord, mismatch } from './shape.ts';
 import { cutText } from './text.ts';
@@ -113,8 +114,9 @@ export class DefaultToolRegistry implements ToolRegistry {
    * back is plain JSON and bounded.
    *
    * Arguments come first so that guards see what will be used, not a text that is yet to be
-   * parsed, and nobody is asked to approve a call that cannot run. A call of an unknown tool is
-   * put to the guards as it came.
+   * parsed, and nobody is asked to approve a call that cannot run. Guards and approvers get a
+   * frozen copy, the tool one of its own: none can change what another was asked about. A call of
+   * an unknown tool is put to the guards as it came.
    */
   async dispatch(input: ToolInput, options: ToolCallOptions = {}): Promise<ToolOutput> {
     const raw = snapshot(input);
@@ -122,10 +124,18 @@ export class DefaultToolRegistry implements ToolRegistry {
     const read = argumentsOf(raw, entry);
     if (!read.ok) return failed(raw, read.error, null);
     const call = Object.freeze({ ...raw, args: read.args });
-    const { decision, refusal } = await this.#judge(call, options);
+    const judged = Object.freeze({ ...raw, args: read.judged });
+    noteJudged(call, judged);
+    let signal: AbortSignal | undefined;
+    try {
+      ({ signal } = options);
+    } catch (thrown) {
+      return failed(call, `not run, its options cannot be read: ${thrownText(thrown)}`, null);
+    }
+    const { decision, refusal } = await this.#judge(judged, signal);
     if (refusal !== null) return failed(call, refusal, decision);
     try {
-      if (options.signal?.aborted === true) {
+      if (signal?.aborted === true) {
         return failed(call, 'cancelled before the tool ran', decision);
       }
       if (entry === undefined) return failed(call, this.#unknownText(call.name), decision);
@@ -136,12 +146,8 @@ export class DefaultToolRegistry implements ToolRegistry {
     }
   }
 
-  async #judge(call: ToolInput, options: ToolCallOptions | null): Promise<Judgement> {
-    const approval = {
-      find: this.#findApproval,
-      timeoutMs: this.#approvalTimeoutMs,
-      signal: options?.signal,
-    };
+  async #judge(call: ToolInput, signal: AbortSignal | undefined): Promise<Judgement> {
+    const approval = { find: this.#findApproval, timeoutMs: this.#approvalTimeoutMs, signal };
     try {
       return await judgeCall([...this.#guards, ...this.#findGuards()], call, approval);
     } catch (thrown) {
@@ -160,7 +166,7 @@ export class DefaultToolRegistry implements ToolRegistry {
   }
 }
 
-/** One frozen view for guards and tool: what was judged is what runs. */
+/** One frozen view of the call: what was judged is what runs. */
 function snapshot(input: ToolInput): ToolInput {
   try {
     const { call_id, name, args } = input;
@@ -193,7 +199,7 @@ function checkOf({ name, parameters }: ToolSpec): SchemaCheck {
 }
 
 function argumentsOf({ args }: ToolInput, entry: Entry | undefined): CallArguments {
-  if (entry === undefined) return { ok: true, args };
+  if (entry === undefined) return { ok: true, args, judged: args };
   return readArguments(args, entry.spec.parameters, entry.check);
 }
 
@@ -226,5 +232,5 @@ async function run(
 }
 
 function failed(call: ToolInput, error: string, decision: ToolDecision | null): ToolOutput {
-  return { call_id: call.call_id, value: null, render: null, error, decision };
+  return { call_id: call.call_id, value: null, render: null, error: wellFormed(error), decision };
 }

@@ -1,8 +1,10 @@
-import { Ajv, type Options, type ValidateFunction } from 'ajv';
+import { serdeJsonString } from '@celestea/core';
+import { Ajv, type Options, type SchemaValidateFunction, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { LinearPattern, StepBudget } from './pattern.ts';
 import { faultText } from './schema-fault.ts';
+import { unfoldedSize } from './schema-size.ts';
 import { cutText } from './text.ts';
 import { thrownText } from './thrown.ts';
 
@@ -10,6 +12,10 @@ import { thrownText } from './thrown.ts';
 export type SchemaCheck = (value: unknown) => readonly string[];
 
 const MAX_FAULTS = 5;
+/** How many schemas one may come to with its references followed, as a check follows them. */
+const MAX_UNFOLDED = 100_000;
+/** From a schema larger than this on, a check ends at the first fault: there may be too many. */
+const MAX_FOR_ALL_FAULTS = 1_000;
 const MAX_SCHEMA_ERROR = 500;
 /** What the patterns of one check may cost: a fraction of a second. */
 const MAX_PATTERN_STEPS = 10_000_000;
@@ -24,7 +30,7 @@ interface Validator {
 }
 
 const budget = new StepBudget(MAX_PATTERN_STEPS);
-const shared = new Map<Draft, { validator: Validator; compiled: number }>();
+const shared = new Map<string, { validator: Validator; compiled: number }>();
 const checks = new WeakMap<object, SchemaCheck>();
 
 /**
@@ -68,20 +74,28 @@ const draftOf = (dialect: unknown): Draft =>
  * with names of their own, which two tools may use for different things.
  */
 function validatorFor(draft: Draft, schema: Record<string, unknown>): Validator {
-  if (/"\$(?:id|anchor|dynamicAnchor)":/.test(JSON.stringify(schema))) return newValidator(draft);
-  let kept = shared.get(draft);
+  const text = JSON.stringify(schema);
+  const size = unfoldedSize(schema);
+  if (size > MAX_UNFOLDED) {
+    const most = String(MAX_UNFOLDED);
+    throw new Error(`with its references followed it comes to more than ${most} schemas`);
+  }
+  const allErrors = size <= MAX_FOR_ALL_FAULTS;
+  if (/"\$(?:id|anchor|dynamicAnchor)":/.test(text)) return newValidator(draft, allErrors);
+  const key = `${draft} ${String(allErrors)}`;
+  let kept = shared.get(key);
   if (kept === undefined || kept.compiled >= MAX_COMPILED) {
-    kept = { validator: newValidator(draft), compiled: 0 };
-    shared.set(draft, kept);
+    kept = { validator: newValidator(draft, allErrors), compiled: 0 };
+    shared.set(key, kept);
   }
   kept.compiled += 1;
   return kept.validator;
 }
 
-function newValidator(draft: Draft): Validator {
+function newValidator(draft: Draft, allErrors: boolean): Validator {
   const options: Options = {
     strict: false, // a keyword that is not known is no error
-    allErrors: true,
+    allErrors,
     ownProperties: true, // or `toString` is there in every object
     validateFormats: false,
     logger: false,
@@ -89,8 +103,29 @@ function newValidator(draft: Draft): Validator {
       regExp: Object.assign((source: string) => linearPattern(source), { code: 'linearPattern' }),
     },
   };
-  return draft === 'draft-07' ? new Ajv(options) : new Ajv2020(options);
+  const validator = draft === 'draft-07' ? new Ajv(options) : new Ajv2020(options);
+  const uniqueItems = { keyword: 'uniqueItems', type: 'array', schemaType: 'boolean' } as const;
+  validator.removeKeyword('uniqueItems').addKeyword({ ...uniqueItems, validate: areUnique });
+  return validator;
 }
+
+/** In place of the validator's own, which compares each item with each. */
+const areUnique: SchemaValidateFunction = (wanted: boolean, items: readonly unknown[]) => {
+  if (!wanted) return true;
+  const seen = new Map<string, number>();
+  for (const [index, item] of items.entries()) {
+    const text = serdeJsonString(item);
+    const first = seen.get(text);
+    if (first !== undefined) {
+      const which = `items ## ${String(first)} and ${String(index)} are identical`;
+      const message = `must NOT have duplicate items (${which})`;
+      areUnique.errors = [{ keyword: 'uniqueItems', message, params: { i: index, j: first } }];
+      return false;
+    }
+    seen.set(text, index);
+  }
+  return true;
+};
 
 function linearPattern(source: string): LinearPattern {
   try {

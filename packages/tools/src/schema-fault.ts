@@ -122,7 +122,7 @@ function pathText(names: readonly string[]): string {
 }
 
 /** The names of a JSON pointer; that of a schema is escaped as a URI too. */
-function pointerNames(pointer: string): string[] {
+export function pointerNames(pointer: string): string[] {
   return pointer
     .split('/')
     .slice(1)
@@ -137,7 +137,8 @@ function uriDecoded(text: string): string {
   }
 }
 
-function follow(root: unknown, names: readonly string[]): unknown {
+/** What stands under the names, one within the other; `undefined` when nothing does. */
+export function follow(root: unknown, names: readonly string[]): unknown {
   let value = root;
   for (const name of names) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;

@@ -1,5 +1,6 @@
 import { describeValue, type ToolDecision } from '@celestea/core';
 
+import { wellFormed } from './plain-value.ts';
 import { isRecord } from './shape.ts';
 import { cutText } from './text.ts';
 
@@ -29,5 +30,5 @@ export function readDecision(answer: unknown, whose: string, expected: string): 
 
 function reasonText(reason: unknown): string {
   const isTelling = typeof reason === 'string' && reason.trim() !== '';
-  return isTelling ? cutText(reason, MAX_REASON) : 'no reason given';
+  return isTelling ? wellFormed(cutText(reason, MAX_REASON)) : 'no reason given';
 }

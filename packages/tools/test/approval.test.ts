@@ -179,23 +179,26 @@ describe('an approval answers the guard that asked, and no other', () => {
     expect(check).not.toHaveBeenCalled();
   });
 
-  test('what was approved is what runs: changed arguments are refused', async () => {
+  test('what was approved is what runs: its arguments cannot be changed', async () => {
     const change = ({ args }: { args: unknown }): unknown => {
       (args as { path: string }).path = '../b.txt';
       return { kind: 'allow' };
     };
-    const changing: [ApprovalService, ToolGuard[]][] = [
-      [serviceOf(change), [asking]],
-      [serviceOf(allow), [asking, guardOf(change)]],
-      [serviceOf(allow), [asking, guardOf(change), asking]],
+    const frozen = "failed: Cannot assign to read only property 'path' of object '#<Object>'";
+    const changing: [ApprovalService, ToolGuard[], string][] = [
+      [serviceOf(change), [asking], `denied: the approval service ${frozen}`],
+      [serviceOf(allow), [asking, guardOf(change)], `denied: a guard ${frozen}`],
+      [serviceOf(allow), [asking, guardOf(change), asking], `denied: a guard ${frozen}`],
     ];
-    for (const [service, guards] of changing) {
+    for (const [service, guards, error] of changing) {
       const { registry, ran } = setup(service, guards);
       const output = await registry.dispatch(call('tool', { path: 'a.txt' }));
-      expect(output.error).toBe(
+      expect(output.error).toBe(error);
+      expect(output.decision?.kind).toBe('deny');
+      // Those of a tool that is not there come as they are, and can be changed.
+      expect((await registry.dispatch(call('nope', { path: 'a.txt' }))).error).toBe(
         'denied: the arguments were changed after somebody was asked to approve them',
       );
-      expect(output.decision?.kind).toBe('deny');
       expect(ran()).toBe(0);
     }
   });

@@ -52,7 +52,9 @@ describe('C3.2 arguments as they are used', () => {
     const { output, seen, judged } = await dispatched({ type: 'object' }, args);
     expect(output).toMatchObject({ value: 'ran', error: null });
     expect(seen).toStrictEqual([used]);
-    expect(judged[0]).toBe(seen[0]);
+    expect(judged[0]).toStrictEqual(seen[0]);
+    expect(Object.isFrozen(judged[0])).toBe(true);
+    expect(Object.isFrozen(seen[0])).toBe(false);
     expect(Object.getPrototypeOf(seen[0])).toBe(Object.prototype);
   });
 

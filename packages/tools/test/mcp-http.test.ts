@@ -77,6 +77,7 @@ describe('a real server over HTTP', () => {
 });
 
 type Answer = (response: ServerResponse, id: number, request: IncomingMessage) => void;
+type Resume = (response: ServerResponse, token: string) => void;
 const ends: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
@@ -84,12 +85,20 @@ afterEach(async () => {
 });
 
 /** A server by hand, whose answer to a call is up to the test. */
-async function serverThat(answerCall: Answer): Promise<{ url: string; cancelled: () => number }> {
+async function serverThat(
+  answerCall: Answer,
+  resume?: Resume,
+): Promise<{ url: string; cancelled: () => number }> {
   let cancelled = 0;
   const http = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
+      const token = request.headers['last-event-id'];
+      if (resume !== undefined && typeof token === 'string') {
+        resume(response, token);
+        return;
+      }
       if (request.method !== 'POST') {
         response.writeHead(405).end();
         return;
@@ -192,5 +201,96 @@ describe('a hostile server over HTTP never leaves a call waiting', () => {
     expect((await waiting).error).toMatch(/abort/);
     await until(() => closed);
     expect(cancelled()).toBe(1);
+  });
+});
+
+test('a server without a standing stream that forgot the session gets the call again', async () => {
+  let calls = 0;
+  let answered = 0;
+  const { url } = await serverThat((response, id) => {
+    calls += 1;
+    if (calls === 1) {
+      response.writeHead(404).end('no such session');
+      return;
+    }
+    answered += 1;
+    json(response, id, { content: [{ type: 'text', text: 'fine' }] });
+  });
+  const { call } = await openRegistry({ url });
+  expect((await call('a')).value).toBe('fine');
+  expect([calls, answered]).toEqual([2, 1]);
+});
+
+test('other calls in flight fail when the session was forgotten: they may have run', async () => {
+  let waiting = false;
+  let calls = 0;
+  const { url } = await serverThat((response, id) => {
+    calls += 1;
+    if (calls === 1) {
+      events(response).write(': wait\n\n');
+      waiting = true;
+    } else if (calls === 2) response.writeHead(404).end();
+    else json(response, id, { content: [{ type: 'text', text: 'fine' }] });
+  });
+  const { call } = await openRegistry({ url });
+  const first = call('a');
+  await until(() => waiting);
+  expect((await call('a')).value).toBe('fine');
+  expect((await first).error).toMatch(/not there any more/);
+  expect(calls).toBe(3);
+});
+
+describe('an answer that breaks and can be taken up again', () => {
+  const breaks: Answer = (response) => {
+    events(response).write('retry: 1\nid: 1\ndata:\n\n', () => response.destroy());
+  };
+
+  const refusals: [string, Resume, number][] = [
+    ['405', (response) => response.writeHead(405).end(), 1],
+    ['404', (response) => response.writeHead(404).end('no such stream'), 1],
+    ['503, each time', (response) => response.writeHead(503).end(), 2],
+    ['nothing, each time', (response) => response.destroy(), 2],
+    ['an empty stream', (response) => events(response).end(': nothing\n\n'), 1],
+    ['a page', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('x'), 1],
+    ['no content', (response) => response.writeHead(204).end(), 1],
+  ];
+  test.each(refusals)('fails the call when the server then gives %s', async (_, resume, tries) => {
+    let tried = 0;
+    const { url } = await serverThat(breaks, (response, token) => {
+      tried += 1;
+      expect(token).toBe('1');
+      resume(response, token);
+    });
+    const { call } = await openRegistry({ url });
+    expect((await call('a')).error).toMatch(inVain);
+    expect(tried).toBe(tries);
+  });
+
+  test('fails the call when its id fits into no header', async () => {
+    const { url } = await serverThat((response) => {
+      events(response).write('retry: 1\nid: \u2603\ndata:\n\n', () => response.destroy());
+    });
+    const { call } = await openRegistry({ url });
+    expect((await call('a')).error).toMatch(inVain);
+  });
+
+  test('is read to its end, over several breaks and a failure between', async () => {
+    let asked = 0;
+    const tokens: string[] = [];
+    const { url } = await serverThat(
+      (response, id) => {
+        asked = id;
+        breaks(response, id, response.req);
+      },
+      (response, token) => {
+        tokens.push(token);
+        if (tokens.length === 1 || tokens.length === 3) response.writeHead(503).end();
+        else if (tokens.length === 2) events(response).end('id: 2\ndata:\n\n');
+        else events(response).end(event(asked));
+      },
+    );
+    const { call } = await openRegistry({ url });
+    expect((await call('a')).value).toBe('fine');
+    expect(tokens).toEqual(['1', '1', '2', '2']);
   });
 });

@@ -109,6 +109,33 @@ describe('write_file', () => {
     expect(textOf('folder/d/e.txt')).toBe('x');
   });
 
+  test('makes at most 64 folders for a file', async () => {
+    const deep = (folders: number): string => `${'d/'.repeat(folders)}x.txt`;
+    expect(await refusal(deep(65), { create_folders: true })).toBe(
+      `path: expected at most 64 folders to be made, got 65 for "${deep(65)}"`,
+    );
+    expect(await refusal(deep(2_000), { create_folders: true })).toMatch(/at most 64 .* got 2000 /);
+    const args = { content: 'x', create_folders: true };
+    expect(await write({ ...args, path: deep(64) })).toMatchObject({ created: true });
+    // Those that are there do not count.
+    const deeper = { ...args, path: `${'d/'.repeat(64)}e/x` };
+    expect(await write(deeper)).toMatchObject({ created: true });
+  });
+
+  test('makes no more folders once it was cancelled', async () => {
+    const controller = new AbortController();
+    const watch = (): void => {
+      if (existsSync(join(root, 'd'))) controller.abort(new Error('enough'));
+      else setImmediate(watch);
+    };
+    watch();
+    const tool = toolNamed(workTools(root, { ask: false }), 'write_file');
+    const args = { path: `${'d/'.repeat(64)}x.txt`, content: '', create_folders: true };
+    const writing = tool.execute(args, { signal: controller.signal });
+    await expect(writing).rejects.toThrow('enough');
+    expect(existsSync(join(root, 'd/'.repeat(64)))).toBe(false);
+  });
+
   test('expect: new leaves what is there alone, existing makes nothing', async () => {
     expect(await refusal('in.txt', { expect: 'new' })).toBe(
       'path: expected a new file, got "in.txt", which exists already',

@@ -19,8 +19,12 @@ import { isEventStream, watchBody } from './watched-body.ts';
 interface Exchange {
   /** The answer comes as a stream of events, which goes on after the request was sent. */
   streams: boolean;
-  /** The SDK can take the stream up again where it broke. */
-  resumable: boolean;
+  /** With which the SDK can take the stream up again where it breaks; `null` while it cannot. */
+  token: string | null;
+  /** The stream has ended; whether it is taken up again is open. */
+  broken: boolean;
+  /** How often in a row taking it up again has failed. */
+  failures: number;
   /** Lets go of the stream. */
   cancel(): void;
 }
@@ -80,12 +84,12 @@ export class HttpTransport implements Transport {
       return;
     }
     const { id } = message;
-    const exchange: Exchange = { streams: false, resumable: false, cancel: () => undefined };
+    const exchange = newExchange();
     this.#exchanges.set(id, exchange);
     try {
       await this.#inner.send(message, {
         onresumptiontoken: (token) => {
-          exchange.resumable = true;
+          exchange.token = headerText(token);
           options?.onresumptiontoken?.(token);
         },
       });
@@ -113,20 +117,59 @@ export class HttpTransport implements Transport {
   /** All there was of an answer has been delivered: whoever still waits, waits in vain. */
   #answerIsOver(id: RequestId): void {
     const exchange = this.#exchanges.get(id);
-    if (exchange === undefined || exchange.resumable) return;
+    if (exchange?.token !== null) return;
+    this.#endInVain(id);
+  }
+
+  #endInVain(id: RequestId): void {
     const message = 'the server ended its answer without a result';
     this.#deliver({ jsonrpc: '2.0', id, error: { code: ErrorCode.ConnectionClosed, message } });
   }
 
+  /** The request whose stream the SDK is about to take up again; `null` when it does not. */
+  #resumedBy(init: RequestInit | undefined): RequestId | null {
+    const token = new Headers(init?.headers).get(RESUME_HEADER);
+    if (token === null) return null;
+    for (const [id, exchange] of this.#exchanges) {
+      if (exchange.broken && exchange.token === token) return id;
+    }
+    return null;
+  }
+
+  /** The SDK tries again unless there is no stream to be had (405), and at most so many times. */
+  #onResumption(id: RequestId, response: Response | null): void {
+    const exchange = this.#exchanges.get(id);
+    if (exchange === undefined) return;
+    if (response?.ok === true && response.body !== null) {
+      // The SDK forgets the old token: without a new one, this stream is the last.
+      exchange.token = null;
+      exchange.broken = false;
+      exchange.failures = 0;
+      return;
+    }
+    exchange.failures += 1;
+    const isFinal = response !== null && (response.ok || isClientError(response.status));
+    if (isFinal || exchange.failures >= this.#retries.maxRetries) this.#endInVain(id);
+  }
+
   readonly #fetch: FetchLike = async (url, init) => {
-    const response = await fetch(url, init);
-    const id = requestId(init?.body);
+    const resumed = this.#resumedBy(init);
+    const response = await fetch(url, init).catch((error: unknown) => {
+      if (resumed !== null) this.#onResumption(resumed, null);
+      throw error;
+    });
+    const id = resumed ?? requestId(init?.body);
     const exchange = id === null ? undefined : this.#exchanges.get(id);
+    if (resumed !== null) this.#onResumption(resumed, response);
     if (response.body === null) return response;
-    const streams = isEventStream(response);
-    const watched = watchBody(response.body, streams, () => {
+    const isStream = isEventStream(response);
+    // The SDK reads whatever resumes a stream as events.
+    const streams = isStream || resumed !== null;
+    const watched = watchBody(response.body, isStream, () => {
+      if (id === null || !streams) return;
+      if (exchange !== undefined) exchange.broken = true;
       // The last events are on their way through the SDK's parser, which takes microtasks alone.
-      if (id !== null && streams) setImmediate(() => { this.#answerIsOver(id); });
+      setImmediate(() => { this.#answerIsOver(id); });
     });
     if (exchange !== undefined) {
       exchange.streams = streams && response.ok;
@@ -138,6 +181,27 @@ export class HttpTransport implements Transport {
     return new Response(watched.body, { status, statusText, headers });
   };
 }
+
+const RESUME_HEADER = 'last-event-id';
+
+const newExchange = (): Exchange => ({
+  streams: false,
+  token: null,
+  broken: false,
+  failures: 0,
+  cancel: () => undefined,
+});
+
+/** A token as it comes out of a header; `null` when it cannot be sent in one. */
+function headerText(token: string): string | null {
+  try {
+    return new Headers([[RESUME_HEADER, token]]).get(RESUME_HEADER);
+  } catch {
+    return null;
+  }
+}
+
+const isClientError = (status: number): boolean => status >= 400 && status < 500;
 
 function requestId(body: unknown): RequestId | null {
   if (typeof body !== 'string') return null;

@@ -90,27 +90,33 @@ export class Session {
     { stops = [], onProgress }: RequestExtras = {},
   ): Promise<Record<string, unknown>> {
     if (this.ended !== null) throw new NotSentError(this.ended.message, { cause: this.ended });
-    return stoppable([this.#ending.stop, ...stops], async (signal) => {
-      try {
-        const request = { method, params };
-        const options = { signal, timeout: MAX_TIMER_MS };
-        if (onProgress === undefined) return await this.#send(request, options);
-        if (this.#link.kind === 'client') {
-          return await this.#send(request, { ...options, onprogress: onProgress });
-        }
-        return await this.#progress.follow(onProgress, (_meta) =>
-          this.#send({ method, params: { ...params, _meta } }, options),
-        );
-      } catch (error) {
-        if (!wasRefused(error)) throw error;
-        this.#end(new Error('the server is not there any more', { cause: error }));
-        throw new NotSentError('the server is not there any more', { cause: error });
+    const work = async (signal: AbortSignal): Promise<Record<string, unknown>> => {
+      const request = { method, params };
+      const options = { signal, timeout: MAX_TIMER_MS };
+      if (onProgress === undefined) return this.#send(request, options);
+      if (this.#link.kind === 'client') {
+        return this.#send(request, { ...options, onprogress: onProgress });
       }
-    });
+      return this.#progress.follow(onProgress, (_meta) =>
+        this.#send({ method, params: { ...params, _meta } }, options),
+      );
+    };
+    try {
+      return await stoppable([this.#ending.stop, ...stops], work);
+    } catch (error) {
+      // Only now that it waits no more: the end would reject this request as it does the others.
+      if (error instanceof NotSentError) {
+        this.#end(new Error(error.message, { cause: error.cause }));
+      }
+      throw error;
+    }
   }
 
   #send(request: Request, options: RequestOptions): Promise<Record<string, unknown>> {
-    return this.#client.request(request, ResultSchema, options);
+    return this.#client.request(request, ResultSchema, options).catch((error: unknown) => {
+      if (!wasRefused(error)) throw error;
+      throw new NotSentError('the server is not there any more', { cause: error });
+    });
   }
 
   /** Ends it and lets go of the server; a client that was handed in stays connected. */

@@ -22,6 +22,9 @@ export interface PutRequest {
 const TEMP_FLAGS =
   constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
+/** Folders that are made for one file: each costs a look at all those above it. */
+const MAX_NEW_FOLDERS = 64;
+
 /** No set-user-id: it must not pass on to what somebody else wrote. */
 const MODE_BITS = 0o777;
 
@@ -32,14 +35,18 @@ const MODE_BITS = 0o777;
  * somebody who moves the folder away meanwhile.)
  */
 export async function putFile(request: PutRequest): Promise<{ created: boolean }> {
-  const { target, expected } = request;
+  const { target, expected, signal } = request;
   if (target.missing.length > 0) {
     if (expected === 'existing') throw notThere(target);
     if (!request.createFolders) throw folderMissing(target);
+    if (target.missing.length > MAX_NEW_FOLDERS) throw tooDeep(target);
   }
   let folder = await PinnedFolder.open(target.folder.real, target.shown);
   try {
-    for (const name of target.missing) folder = await folder.descend(name);
+    for (const name of target.missing) {
+      signal?.throwIfAborted();
+      folder = await folder.descend(name);
+    }
     const old = await standsAt(folder, target);
     if (old === null && expected === 'existing') throw notThere(target);
     if (old !== null && expected === 'new') throw alreadyThere(target);
@@ -122,6 +129,12 @@ const notThere = ({ shown }: Target): Error =>
 
 const alreadyThere = ({ shown }: Target): Error =>
   new Error(`path: expected a new file, got ${quotePath(shown)}, which exists already`);
+
+const tooDeep = ({ missing, shown }: Target): Error =>
+  new Error(
+    `path: expected at most ${String(MAX_NEW_FOLDERS)} folders to be made, ` +
+      `got ${String(missing.length)} for ${quotePath(shown)}`,
+  );
 
 const folderMissing = ({ shown }: Target): Error =>
   new Error(

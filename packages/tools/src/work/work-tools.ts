@@ -2,6 +2,7 @@ import type { Tool, ToolGuard, ToolInput } from '@celestea/core';
 
 import { FileRoot } from '../files/file-root.ts';
 import { askBefore } from '../guards.ts';
+import { judgedInput } from '../judged-input.ts';
 import { isRecord, mismatch } from '../shape.ts';
 import { readAddedEnvironment } from './environment.ts';
 import { runCommandTool } from './run-command.ts';
@@ -73,8 +74,9 @@ export function workTools(root: string, options: WorkToolsOptions = {}): WorkToo
 }
 
 /**
- * A tool that runs the calls its guard was asked about, and no others. A registry hands the very
- * same input to its guards and to the tool, so it is known by its identity.
+ * A tool that runs the calls its guard was asked about, and no others. A registry knows
+ * which input it put to the guards for the one it hands to the tool: that is looked up by identity.
+ * One that hands the very same input to both is as good.
  */
 function onlyAfter(asked: WeakSet<ToolInput>, tool: Tool): Tool {
   const { name } = tool.spec();
@@ -85,7 +87,7 @@ function onlyAfter(asked: WeakSet<ToolInput>, tool: Tool): Tool {
     ...tool,
     execute: () => Promise.resolve().then(refuse),
     executeWith: async (input, options) => {
-      if (!asked.has(input)) refuse();
+      if (!asked.has(judgedInput(input))) refuse();
       const outcome = await tool.executeWith?.(input, options);
       return outcome ?? { value: await tool.execute(input.args, options), render: null };
     },
