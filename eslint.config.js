@@ -33,7 +33,7 @@ function onlyImports(allowed) {
 const core = '@celestea/core';
 const arrows = {
   core: [],
-  session: [core, 'node:fs', 'node:os', 'node:path'],
+  session: [core, 'node:crypto', 'node:fs', 'node:fs/promises', 'node:os', 'node:path'],
   tools: [
     core,
     '@modelcontextprotocol/sdk/client/index.js',
@@ -51,7 +51,14 @@ const arrows = {
     'node:fs/promises',
     'node:path',
   ],
-  llm: [core],
+  llm: [
+    core,
+    '@ai-sdk/anthropic',
+    '@ai-sdk/google',
+    '@ai-sdk/openai-compatible',
+    '@ai-sdk/provider',
+    'node:process',
+  ],
   cli: [
     core,
     '@celestea/agent-loop',

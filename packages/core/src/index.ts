@@ -87,6 +87,7 @@ export type { SessionLog } from './session-log.ts';
 export { formatTurnId, nextTurnNumber, parseTurnNumber } from './turn-id.ts';
 export { parseSessionEvent, serializeSessionEvent } from './codec.ts';
 export type { ParsedSessionEvent } from './codec.ts';
+export type { AttachmentStore } from './attachment-store.ts';
 export { balanceToolCalls, CANCELLED_TOOL_CALL_TEXT } from './balance.ts';
 export {
   ABANDONED_TOOL_CALL_TEXT,

@@ -87,6 +87,7 @@ export interface LlmErrorDetails {
   timeoutStage?: TimeoutStage | null;
   httpStatus?: number | null;
   retryable?: boolean;
+  retryAfterMs?: number | null;
 }
 
 /** Why a model did not answer, with what a retry policy needs to know. */
@@ -99,6 +100,8 @@ export class LlmError extends Error {
   readonly httpStatus: number | null;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
+  /** Milliseconds the provider asked to be left alone for, when it did. */
+  readonly retryAfterMs: number | null;
 
   constructor(message: string, kind: LlmErrorKind = 'generate', details: LlmErrorDetails = {}) {
     super(message);
@@ -107,5 +110,6 @@ export class LlmError extends Error {
     this.timeoutStage = details.timeoutStage ?? null;
     this.httpStatus = details.httpStatus ?? null;
     this.retryable = details.retryable ?? false;
+    this.retryAfterMs = details.retryAfterMs ?? null;
   }
 }

@@ -136,6 +136,7 @@ test('C2.4 LlmError extends Error and has defaults', () => {
     timeoutStage: null,
     httpStatus: null,
     retryable: false,
+    retryAfterMs: null,
   });
   expect(error.cause).toBe(undefined);
 });
@@ -146,6 +147,7 @@ test('C2.4 LlmError carries what it is given', () => {
     timeoutStage: 'idle',
     httpStatus: 504,
     retryable: true,
+    retryAfterMs: 1500,
   });
   expect(error).toMatchObject({
     kind: 'timeout',
@@ -153,6 +155,7 @@ test('C2.4 LlmError carries what it is given', () => {
     timeoutStage: 'idle',
     httpStatus: 504,
     retryable: true,
+    retryAfterMs: 1500,
   });
   expect(new LlmError('m', 'stream')).toMatchObject({ kind: 'stream', isTimeout: false });
   expect(new LlmError('m', undefined, { retryable: true })).toMatchObject({

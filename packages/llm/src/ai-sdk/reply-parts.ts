@@ -1,0 +1,223 @@
+import type {
+  LanguageModelV3FinishReason,
+  LanguageModelV3StreamPart,
+  LanguageModelV3ToolCall,
+  LanguageModelV3Usage,
+  SharedV3ProviderMetadata,
+} from '@ai-sdk/provider';
+import {
+  LlmError,
+  usageIsEmpty,
+  type Content,
+  type FinishReason,
+  type StreamEvent,
+  type ToolCall,
+  type Usage,
+} from '@celestea/core';
+
+import { mergeMetadata, type ProviderMeta } from './provider-meta.ts';
+
+type Finish = Extract<LanguageModelV3StreamPart, { type: 'finish' }>;
+
+/** What a translation needs to know of the model. */
+export interface ReplyOptions {
+  readonly provider: string;
+  readonly returnReasoning: boolean;
+  /** Gives a provider's error its class. */
+  readonly failure: (error: unknown) => LlmError;
+}
+
+/**
+ * Makes the parts of one reply events (C2.2). Calls are told only by the `done` at its very
+ * end: a stream that tears gives none, however complete they looked.
+ */
+export class ReplyTranslator {
+  readonly #options: ReplyOptions;
+  readonly #calls: LanguageModelV3ToolCall[] = [];
+  /** What was said of each block of reasoning that has not ended. */
+  readonly #reasoning = new Map<string, SharedV3ProviderMetadata | undefined>();
+  #text = '';
+  #error: LlmError | null = null;
+
+  constructor(options: ReplyOptions) {
+    this.#options = options;
+  }
+
+  /** Takes one part; a `finish` gives what it came to. */
+  take(part: LanguageModelV3StreamPart): StreamEvent[] {
+    switch (part.type) {
+      case 'text-delta':
+        return this.#addText(part.delta);
+      case 'reasoning-start':
+        this.#reasoning.set(part.id, part.providerMetadata);
+        return [];
+      case 'reasoning-delta':
+        return this.#addReasoning(part.id, part.delta, part.providerMetadata);
+      case 'reasoning-end':
+        return this.#endReasoning(part.id, part.providerMetadata);
+      case 'tool-call':
+        // what the provider runs itself it also answers itself
+        if (part.providerExecuted !== true) this.#calls.push(part);
+        return [];
+      case 'error':
+        // not the end: what the request cost comes behind it
+        this.#error ??= this.#options.failure(part.error);
+        return [];
+      case 'finish':
+        return this.#usageEvents(part.usage);
+      case 'text-start':
+      case 'text-end':
+      case 'tool-input-start':
+      case 'tool-input-delta':
+      case 'tool-input-end':
+      case 'tool-approval-request':
+      case 'tool-result':
+      case 'file':
+      case 'source':
+      case 'stream-start':
+      case 'response-metadata':
+      case 'raw':
+        return [];
+      default:
+        part satisfies never;
+        return []; // a kind of a later version
+    }
+  }
+
+  /**
+   * What the reply came to, once its `finish` was taken.
+   *
+   * @throws LlmError (`stream`) when the reply is torn, or its provider says that it failed.
+   */
+  done({ finishReason }: Finish): StreamEvent[] {
+    if (this.#error !== null) throw this.#error;
+    const calls = this.#calls.map((call) => this.#readCall(call));
+    checkEnd(finishReason, calls);
+    const open = [...this.#reasoning.keys()].flatMap((id) => this.#endReasoning(id, undefined));
+    const words: Content[] = this.#text === '' ? [] : [{ type: 'text', content: this.#text }];
+    const blocks = calls.map(({ call }): Content => ({ type: 'tool_call', content: call }));
+    const content = [...words, ...blocks];
+    const message = { role: 'assistant' as const, content, tool_call_id: null };
+    return [...open, { kind: 'done', message, finish: finishOf(finishReason) }];
+  }
+
+  /** Why a stream that is over without a `finish` failed. */
+  torn(): LlmError {
+    return this.#error ?? tornError('the stream of the model ended before the reply did');
+  }
+
+  #addText(text: string): StreamEvent[] {
+    this.#text += text;
+    return text === '' ? [] : [{ kind: 'text', text }];
+  }
+
+  #addReasoning(
+    id: string,
+    text: string,
+    metadata: SharedV3ProviderMetadata | undefined,
+  ): StreamEvent[] {
+    this.#reasoning.set(id, mergeMetadata(this.#reasoning.get(id), metadata));
+    return text === '' ? [] : [{ kind: 'thinking', text }];
+  }
+
+  #endReasoning(id: string, added: SharedV3ProviderMetadata | undefined): StreamEvent[] {
+    const metadata = mergeMetadata(this.#reasoning.get(id), added);
+    this.#reasoning.delete(id);
+    const { provider, returnReasoning } = this.#options;
+    if (metadata === undefined && !returnReasoning) return [];
+    return [{ kind: 'thinking', text: '', meta: metaOf(provider, metadata) }];
+  }
+
+  #readCall({ toolCallId, toolName, input, providerMetadata }: LanguageModelV3ToolCall): ReadCall {
+    const { args, isWhole } = readInput(input);
+    const call: ToolCall = { id: toolCallId, name: toolName, args };
+    if (providerMetadata !== undefined)
+      call.meta = metaOf(this.#options.provider, providerMetadata);
+    return { call, isWhole };
+  }
+
+  #usageEvents(reported: LanguageModelV3Usage): StreamEvent[] {
+    const usage = usageOf(reported);
+    return usageIsEmpty(usage) ? [] : [{ kind: 'usage', usage }];
+  }
+}
+
+interface ReadCall {
+  readonly call: ToolCall;
+  /** Whether the arguments are JSON. */
+  readonly isWhole: boolean;
+}
+
+const metaOf = (provider: string, metadata: SharedV3ProviderMetadata | undefined): ProviderMeta =>
+  metadata === undefined ? { provider } : { provider, metadata };
+
+/** Arguments that are no JSON stay a text: the registry refuses it, and the model may try again. */
+function readInput(input: string): { args: unknown; isWhole: boolean } {
+  if (input.trim() === '') return { args: {}, isWhole: true };
+  try {
+    return { args: JSON.parse(input) as unknown, isWhole: true };
+  } catch {
+    return { args: input, isWhole: false };
+  }
+}
+
+/** Refuses an end that is none, and calls of a reply that was broken off. */
+function checkEnd({ unified, raw }: LanguageModelV3FinishReason, calls: readonly ReadCall[]): void {
+  switch (unified) {
+    case 'stop':
+    case 'tool-calls':
+    case 'length': // the loop runs none of its calls (X8)
+      return;
+    case 'content-filter':
+      if (calls.length === 0) return;
+      throw new LlmError(`the provider broke the reply off (${raw ?? unified})`, 'stream');
+    case 'other':
+      // some adapters close a torn stream like this
+      if (raw === undefined)
+        throw tornError('the stream of the model ended without a finish reason');
+      if (calls.every(({ isWhole }) => isWhole)) return;
+      throw new LlmError(`the model stopped inside a tool call (${raw})`, 'stream');
+    case 'error':
+      throw new LlmError(`the model stopped with an error (${raw ?? 'no reason given'})`, 'stream');
+    default:
+      unified satisfies never;
+  }
+}
+
+const tornError = (message: string): LlmError =>
+  new LlmError(message, 'stream', { retryable: true });
+
+function finishOf({ unified, raw }: LanguageModelV3FinishReason): FinishReason {
+  if (raw === 'refusal') return 'refusal';
+  switch (unified) {
+    case 'tool-calls':
+      return 'tool_calls';
+    case 'content-filter':
+      return 'content_filter';
+    case 'stop':
+    case 'length':
+      return unified;
+    case 'error':
+    case 'other':
+      return 'other';
+    default:
+      unified satisfies never;
+      return 'other';
+  }
+}
+
+function usageOf({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage {
+  const prompt_tokens = count(inputTokens.total);
+  const completion_tokens = count(outputTokens.total);
+  return {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+    cache_read: count(inputTokens.cacheRead),
+    reasoning_tokens: count(outputTokens.reasoning),
+  };
+}
+
+/** A number of tokens; a provider that does not say is taken for none. */
+const count = (value: unknown): number =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.trunc(value) : 0;
