@@ -149,6 +149,7 @@ describe('a failure', () => {
   ];
   test.each(refusals)('C2.4 %s has its class, and no secret', async (_, error, expected) => {
     const { model } = scriptedModel([]);
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- that is the case
     const failing = { ...model, doStream: () => Promise.reject(error) };
     const llm = aiSdkLlm(failing, { secrets: ['sk-live-1234567890'] });
     const thrown: unknown = await llm.generate(requestOf()).catch((reason: unknown) => reason);
