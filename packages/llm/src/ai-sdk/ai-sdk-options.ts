@@ -1,6 +1,7 @@
 import type { JSONObject, SharedV3ProviderOptions } from '@ai-sdk/provider';
-import { describeValue, isRecord } from '@celestea/core';
+import { isRecord } from '@celestea/core';
 
+import { expectThat } from '../expect.ts';
 import type { AttachmentReader } from './pictures.ts';
 
 /** How an AI SDK model is asked. Everything may be left out. */
@@ -35,31 +36,21 @@ export interface CheckedOptions {
 
 /** @throws TypeError naming the option that is not what it should be */
 export function checkAiSdkOptions(options: AiSdkLlmOptions): CheckedOptions {
-  if (!isObject(options)) throw mistake('options', 'an object', options);
-  const {
-    attachments,
-    providerOptions,
-    timeouts = {},
-    secrets = [],
-    returnReasoning = false,
-  } = options;
-  if (
-    attachments !== undefined &&
-    !(isObject(attachments) && typeof attachments.read === 'function')
-  ) {
-    throw mistake('attachments', 'an object with a read function', attachments);
+  expectObject('options', options);
+  const { attachments, providerOptions, timeouts = {}, secrets = [] } = options;
+  const { returnReasoning = false } = options;
+  if (attachments !== undefined) {
+    const isReader = isRecord(attachments) && typeof attachments.read === 'function';
+    expectThat(isReader, 'attachments', 'an object with a read function', attachments);
   }
-  if (providerOptions !== undefined && !isObject(providerOptions)) {
-    throw mistake('providerOptions', 'an object', providerOptions);
-  }
-  if (!isObject(timeouts)) throw mistake('timeouts', 'an object', timeouts);
+  if (providerOptions !== undefined) expectObject('providerOptions', providerOptions);
+  expectObject('timeouts', timeouts);
   if (!Array.isArray(secrets) || !secrets.every((secret) => typeof secret === 'string')) {
     // the value is not shown: it is a secret
     throw new TypeError('secrets: expected a list of texts');
   }
-  if (typeof returnReasoning !== 'boolean') {
-    throw mistake('returnReasoning', 'true or false', returnReasoning);
-  }
+  const isFlag = typeof returnReasoning === 'boolean';
+  expectThat(isFlag, 'returnReasoning', 'true or false', returnReasoning);
   return {
     attachments,
     providerOptions,
@@ -70,15 +61,12 @@ export function checkAiSdkOptions(options: AiSdkLlmOptions): CheckedOptions {
   };
 }
 
-function checkLimit(name: string, value: number | undefined): number {
-  if (value === undefined) return 0;
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-    throw mistake(name, 'a number of milliseconds, 0 or more', value);
-  }
+function checkLimit(name: string, value = 0): number {
+  const isLimit = typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  expectThat(isLimit, name, 'a number of milliseconds, 0 or more', value);
   return value;
 }
 
-const isObject = (value: unknown): boolean => isRecord(value);
-
-const mistake = (name: string, expected: string, came: unknown): TypeError =>
-  new TypeError(`${name}: expected ${expected}, got ${describeValue(came)}`);
+const expectObject = (name: string, value: unknown): void => {
+  expectThat(isRecord(value), name, 'an object', value);
+};

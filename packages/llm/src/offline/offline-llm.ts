@@ -9,7 +9,7 @@ import {
   type StreamEvent,
 } from '@celestea/core';
 import { estimateUsage } from './estimate.ts';
-import { pause } from './pause.ts';
+import { pause } from '../pause.ts';
 import { decideReply, type Reply } from './reply.ts';
 
 /** Settings of an {@link OfflineLlm}. */
