@@ -5,7 +5,7 @@ export interface AttachmentStore {
   /**
    * Keeps a picture and gives its reference; the same bytes give the same
    * `attachment_id`. Rejects with a `TypeError` when they are no picture of a known media type,
-   * and when the picture is larger than the store takes.
+   * and with a `RangeError` when it is larger than the store takes.
    */
   put(bytes: Uint8Array, options?: { name?: string }): Promise<ImageRef>;
   /** The bytes of a picture; `null` when the store does not have them. */
