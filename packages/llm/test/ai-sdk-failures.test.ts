@@ -30,6 +30,11 @@ describe('a failure', () => {
     ['nothing at all', [], { retryable: true }],
     ['an end without a reason', [text('a'), finishWithoutReason], { retryable: true }],
     [
+      'an end inside a call',
+      [{ type: 'tool-input-start', id: 'c', toolName: 'look' }, finish('tool-calls')],
+      { retryable: true, message: 'the reply of the model ended inside a tool call' },
+    ],
+    [
       'a throw',
       [text('a'), { type: 'throw', error: new TypeError('terminated') }],
       { retryable: true },

@@ -1,6 +1,12 @@
-import { APICallError, JSONParseError } from '@ai-sdk/provider';
+import {
+  APICallError,
+  InvalidResponseDataError,
+  JSONParseError,
+  TypeValidationError,
+} from '@ai-sdk/provider';
 import { isRecord, LlmError, type ModelFailureKind, type TimeoutStage } from '@celestea/core';
 
+import { bodyReason, codeOf, reasonOf } from './provider-words.ts';
 import { readRetryAfter } from './retry-after.ts';
 import type { Redact } from './secrets.ts';
 
@@ -49,6 +55,19 @@ export function llmFailure(thrown: unknown, kind: ModelFailureKind, redact: Reda
   if (JSONParseError.isInstance(thrown)) {
     return new LlmError('the provider sent an event that is no JSON', kind, { retryable: true });
   }
+  if (TypeValidationError.isInstance(thrown)) {
+    const { value } = thrown;
+    // an error in a shape of the server's own, or else what the SDK cannot read
+    if (isRecord(value) && ('error' in value || 'message' in value)) {
+      return llmFailure(value, kind, redact);
+    }
+    return new LlmError('the provider sent an event of an unknown shape', kind);
+  }
+  if (InvalidResponseDataError.isInstance(thrown)) {
+    // a stream that ends too early, and events that make no reply
+    const text = `the provider's stream makes no reply: ${thrown.message}`;
+    return new LlmError(tidy(text, redact), kind, { retryable: true });
+  }
   if (chain.some(isBroken)) return brokenFailure(chain, kind, redact);
   const code = codeOf(thrown);
   const text = reasonOf(thrown);
@@ -71,12 +90,16 @@ function apiFailure(
 ): LlmError {
   const { statusCode, message, responseHeaders, responseBody } = error;
   const isRefusal = statusCode !== undefined && statusCode >= 300;
-  if (!isRefusal && chain.some(isBroken)) return brokenFailure(chain, kind, redact);
+  if (!isRefusal && chain.some(isBroken)) {
+    return brokenFailure(chain, kind, redact, statusCode === undefined ? kind : 'stream');
+  }
   if (!isRefusal) {
     const text = `the provider's answer could not be read: ${message}`;
     return new LlmError(tidy(text, redact), kind, { retryable: error.isRetryable });
   }
-  const said = message.trim() === '' ? '' : `: ${message}`;
+  // what the SDK could not read it replaces by the name of the status
+  const words = (error.data === undefined ? bodyReason(responseBody) : '') || message;
+  const said = words.trim() === '' ? '' : `: ${words}`;
   return new LlmError(tidy(`HTTP ${String(statusCode)}${said}`, redact), kind, {
     httpStatus: statusCode,
     retryable: isRetryableStatus(statusCode) && !SPENT.test(`${message} ${responseBody ?? ''}`),
@@ -88,8 +111,9 @@ function brokenFailure(
   chain: readonly unknown[],
   kind: ModelFailureKind,
   redact: Redact,
+  broke: ModelFailureKind = kind,
 ): LlmError {
-  const what = kind === 'generate' ? 'the provider cannot be reached' : 'the connection broke';
+  const what = broke === 'generate' ? 'the provider cannot be reached' : 'the connection broke';
   const inner = chain.map(reasonOf).findLast((text) => text !== '') ?? '';
   const why = inner === '' ? '' : `: ${inner}`;
   return new LlmError(tidy(`${what}${why}`, redact), kind, { retryable: true });
@@ -122,23 +146,6 @@ const isRetryableStatus = (status: number | null): boolean =>
 
 /** Whether a provider said it: its errors inside a stream are plain objects or texts. */
 const isSaid = (thrown: unknown): boolean => !(thrown instanceof Error);
-
-/** The provider's own words; `''` when there are none. */
-function reasonOf(thrown: unknown): string {
-  if (typeof thrown === 'string') return thrown;
-  if (!isRecord(thrown)) return '';
-  const { message, error } = thrown;
-  if (typeof message === 'string' && message !== '') return message;
-  return error === undefined ? codeOf(thrown) : reasonOf(error);
-}
-
-/** What the failure is called: `code`, `type` or `status`, also one level inside. */
-function codeOf(thrown: unknown): string {
-  if (!isRecord(thrown)) return '';
-  const { code, type, status, error } = thrown;
-  const names = [code, type, status].filter((name) => typeof name === 'string');
-  return names.length > 0 ? names.join(' ') : isRecord(error) ? codeOf(error) : '';
-}
 
 /** The HTTP status that an error inside a stream names. */
 function statusOf(thrown: unknown): number | null {

@@ -59,9 +59,11 @@ export class PartStream implements AsyncIterableIterator<StreamEvent> {
   }
 
   async #readPart(): Promise<void> {
-    const { wait, translator, idleMs } = this.#parts;
+    const { wait, translator, idleMs, failure } = this.#parts;
     try {
-      const { done, value } = await wait.for(this.#reader.read(), 'idle', idleMs);
+      // behind an error there is no more than what the request cost
+      const limitMs = translator.error === null ? idleMs : CLOSING_MS;
+      const { done, value } = await wait.for(this.#reader.read(), 'idle', limitMs);
       if (done) throw translator.torn();
       this.#ready = translator.take(value);
       if (value.type !== 'finish') return;
@@ -70,7 +72,9 @@ export class PartStream implements AsyncIterableIterator<StreamEvent> {
     } catch (error) {
       if (this.#state === 'ended') return; // left meanwhile
       if (this.#state === 'open') this.#giveUp();
-      this.#failure = { error: wait.reasonFor(error, this.#parts.failure) };
+      // what the provider told comes before how its stream ended
+      const told = (thrown: unknown): LlmError => translator.error ?? failure(thrown);
+      this.#failure = { error: wait.reasonFor(error, told) };
     }
   }
 
@@ -92,6 +96,7 @@ export class PartStream implements AsyncIterableIterator<StreamEvent> {
     if (typeof timer === 'object') timer.unref();
     void this.#runOut().finally(() => {
       clearTimeout(timer);
+      this.#parts.wait.stop(new DOMException('the reply is over', 'AbortError'));
     });
   }
 

@@ -36,11 +36,18 @@ export class ReplyTranslator {
   readonly #calls: LanguageModelV3ToolCall[] = [];
   /** What was said of each block of reasoning that has not ended. */
   readonly #reasoning = new Map<string, SharedV3ProviderMetadata | undefined>();
+  /** Calls whose arguments began to come, and that have not come as a whole. */
+  readonly #begun: Set<string> = new Set<string>();
   #text = '';
   #error: LlmError | null = null;
 
   constructor(options: ReplyOptions) {
     this.#options = options;
+  }
+
+  /** The error that the provider told, if it did. */
+  get error(): LlmError | null {
+    return this.#error;
   }
 
   /** Takes one part; a `finish` gives what it came to. */
@@ -58,6 +65,10 @@ export class ReplyTranslator {
       case 'tool-call':
         // what the provider runs itself it also answers itself
         if (part.providerExecuted !== true) this.#calls.push(part);
+        this.#begun.delete(part.toolCallId);
+        return [];
+      case 'tool-input-start':
+        this.#begun.add(part.id);
         return [];
       case 'error':
         // not the end: what the request cost comes behind it
@@ -67,7 +78,6 @@ export class ReplyTranslator {
         return this.#usageEvents(part.usage);
       case 'text-start':
       case 'text-end':
-      case 'tool-input-start':
       case 'tool-input-delta':
       case 'tool-input-end':
       case 'tool-approval-request':
@@ -92,6 +102,9 @@ export class ReplyTranslator {
   done({ finishReason }: Finish): StreamEvent[] {
     if (this.#error !== null) throw this.#error;
     const calls = this.#calls.map((call) => this.#readCall(call));
+    if (this.#begun.size > 0 && finishReason.unified !== 'length') {
+      throw tornError('the reply of the model ended inside a tool call');
+    }
     checkEnd(finishReason, calls);
     const open = [...this.#reasoning.keys()].flatMap((id) => this.#endReasoning(id, undefined));
     const words: Content[] = this.#text === '' ? [] : [{ type: 'text', content: this.#text }];

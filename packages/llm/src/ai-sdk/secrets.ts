@@ -1,5 +1,7 @@
 /** What takes the place of a secret. */
 const HIDDEN = '[hidden]';
+/** What is shorter is a stand-in for a key, and would be hidden inside of words. */
+const MIN_LENGTH = 4;
 
 /** Texts that look like keys, whoever's they are. */
 const KEY_SHAPES: readonly RegExp[] = [
@@ -12,12 +14,12 @@ const KEY_SHAPES: readonly RegExp[] = [
 /** Gives back a text without the secrets in it, and without what looks like one. */
 export type Redact = (text: string) => string;
 
-/** @param secrets texts that must not be shown; blank ones are ignored */
+/** @param secrets texts that must not be shown; those of less than 4 characters are ignored */
 export function redactor(secrets: readonly string[]): Redact {
   // the longest first: one may be the beginning of another
   const known = secrets
     .map((secret) => secret.trim())
-    .filter((secret) => secret !== '')
+    .filter((secret) => secret.length >= MIN_LENGTH)
     .sort((a, b) => b.length - a.length);
   return (text) => {
     let shown = text;

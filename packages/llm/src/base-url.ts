@@ -1,0 +1,57 @@
+import { describeValue } from '@celestea/core';
+
+/** Where a server is, without the credentials that stood in its URL. */
+export interface BaseURL {
+  /** Without user, query and trailing slashes: fit to be shown. */
+  readonly url: string;
+  /** What a user and a password in the URL are sent as: `fetch` takes no URL that holds them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Texts that never stand in an error. */
+  readonly secrets: readonly string[];
+}
+
+/** What is expected where {@link readBaseURL} gives `null`. */
+export const BASE_URL_EXPECTED = 'an http or https URL without a query';
+
+/** Reads a base URL; `null` when it is none. */
+export function readBaseURL(text: unknown): BaseURL | null {
+  const url = typeof text === 'string' ? parseHttp(text) : null;
+  if (url?.search !== '' || url.hash !== '') return null;
+  return { url: plainURL(url), ...credentialsOf(url) };
+}
+
+/** What came, for an error: never its user, its query, or what might be a key. */
+export function describeBaseURL(value: unknown): string {
+  if (typeof value !== 'string') return describeValue(value);
+  const url = parseHttp(value);
+  if (url !== null) return JSON.stringify(plainURL(url));
+  const isPlain = /[:/.]/.test(value) && !/[@?#]/.test(value);
+  return isPlain || value.trim() === '' ? describeValue(value) : 'a string';
+}
+
+function parseHttp(text: string): URL | null {
+  if (!/^\s*https?:\/\//i.test(text)) return null;
+  return URL.canParse(text) ? new URL(text) : null;
+}
+
+const plainURL = ({ origin, pathname }: URL): string => origin + pathname.replace(/\/+$/, '');
+
+function credentialsOf({ username, password }: URL): Omit<BaseURL, 'url'> {
+  if (username === '' && password === '') return { headers: {}, secrets: [] };
+  const plain = decode(password);
+  const token = base64(`${decode(username)}:${plain}`);
+  // a user alone is how some servers are given a key
+  const secrets = password === '' ? [username, decode(username)] : [password, plain];
+  return { headers: { authorization: `Basic ${token}` }, secrets: [...secrets, token] };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const base64 = (text: string): string =>
+  btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));

@@ -1,0 +1,54 @@
+import { describeValue } from '@celestea/core';
+
+import { readProviderName, type ProviderName } from './providers.ts';
+import { LlmSetupError } from './setup-error.ts';
+
+/** A model that is asked for. */
+export interface ModelName {
+  /** `null` is the first provider found. */
+  readonly provider: ProviderName | null;
+  /** `null` is the provider's default. */
+  readonly model: string | null;
+}
+
+const EXPECTED = 'the name of a model, "[provider:]model"';
+
+/** The models of the option; a `TypeError` names the one that cannot be read. */
+export function readModels(models: unknown): ModelName[] {
+  if (models === undefined) return [];
+  if (!Array.isArray(models)) fail('models', 'an array of strings', models);
+  return models.map((text: unknown, index) => {
+    const name = typeof text === 'string' ? readModelName(text) : null;
+    return name ?? fail(`models[${String(index)}]`, EXPECTED, text);
+  });
+}
+
+/** The models of a variable, between commas. */
+export function readModelList(variable: string, text: string): ModelName[] {
+  const parts = text.split(',').filter((part) => part.trim() !== '');
+  return parts.map((part) => {
+    const name = readModelName(part);
+    if (name !== null) return name;
+    throw new LlmSetupError(`${variable}: expected ${EXPECTED}, got ${describeValue(part)}`);
+  });
+}
+
+/** Names of models hold colons as well: what stands before one counts when it is a provider's. */
+function readModelName(text: string): ModelName | null {
+  const name = text.trim();
+  if (!isModelName(name)) return null;
+  const colon = name.indexOf(':');
+  const provider = colon === -1 ? null : readProviderName(name.slice(0, colon).trim());
+  if (provider === null) return { provider, model: name };
+  const model = name.slice(colon + 1).trim();
+  return { provider, model: model === '' ? null : model };
+}
+
+/** Whether a text can be a model's name: it says something, and would not garble what shows it. */
+export function isModelName(text: unknown): text is string {
+  return typeof text === 'string' && text.trim() !== '' && !/\p{C}/u.test(text);
+}
+
+function fail(name: string, expected: string, value: unknown): never {
+  throw new TypeError(`${name}: expected ${expected}, got ${describeValue(value)}`);
+}
