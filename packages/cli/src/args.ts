@@ -5,6 +5,7 @@ import {
   type ReadNumber,
   type TurnLimits,
 } from './limits.ts';
+import { readModelSettings, type ModelSettings } from './model-settings.ts';
 import { readTokens, shown, type Given, type OptionName } from './options.ts';
 import { readSessionChoice, type SessionChoice } from './session-choice.ts';
 import { readToolSettings, type ToolSettings } from './tool-settings.ts';
@@ -14,6 +15,7 @@ export interface TurnSettings {
   /** As it was given; `null` for the current folder. */
   readonly root: string | null;
   readonly session: SessionChoice;
+  readonly model: ModelSettings;
   readonly tools: ToolSettings;
   /** Milliseconds the offline model waits between two pieces; for demonstrations and tests. */
   readonly modelDelayMs: number;
@@ -24,6 +26,8 @@ export interface TurnSettings {
 export interface AskCommand extends TurnSettings {
   readonly kind: 'ask';
   readonly question: string;
+  /** Files with the pictures that go with it, as they were given. */
+  readonly images: readonly string[];
   /** Frames instead of text. */
   readonly json: boolean;
 }
@@ -102,9 +106,13 @@ function readSettings(given: Given): TurnSettings {
   };
   const root = given.values.get('root') ?? null;
   if (root === '') given.errors.push('--root: expected a folder, got an empty text');
+  if (given.lists.get('image')?.includes('') === true) {
+    given.errors.push('--image: expected a file, got an empty text');
+  }
   return {
     root,
     session: readSessionChoice(given),
+    model: readModelSettings(given),
     tools: readToolSettings(given),
     modelDelayMs: number('model-delay', readMilliseconds) ?? 0,
     limits: {
@@ -118,7 +126,7 @@ function readSettings(given: Given): TurnSettings {
 }
 
 function commandOf(given: Given, settings: TurnSettings): ParsedArgs {
-  const { flags, values, words } = given;
+  const { flags, values, lists, words } = given;
   const [first, file] = words;
   if ((first === 'log' || first === 'check') && file !== undefined && words.length === 2) {
     if (!given.isEscaped) return fileCommand(first, file, given);
@@ -128,8 +136,14 @@ function commandOf(given: Given, settings: TurnSettings): ParsedArgs {
   }
   const question = words.join(' ').trim();
   const json = flags.has('json');
-  if (question !== '') return { ok: true, command: { kind: 'ask', question, json, ...settings } };
+  const images = lists.get('image') ?? [];
+  if (question !== '') {
+    return { ok: true, command: { kind: 'ask', question, images, json, ...settings } };
+  }
   if (words.length === 0 && !json) {
+    if (images.length > 0) {
+      return { ok: false, error: '--image: expected a question with it, got nothing' };
+    }
     const bare = values.size === 0 && flags.size === 0;
     return { ok: true, command: { kind: 'prompt', bare, ...settings } };
   }

@@ -1,7 +1,7 @@
 import { parseCommand } from './args.ts';
 import { runCheck } from './check-command.ts';
+import type { CliParts } from './cli-parts.ts';
 import { misuse } from './complain.ts';
-import type { NamedLlm } from './conversation.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { HELP } from './help.ts';
 import type { CliIo } from './io.ts';
@@ -11,16 +11,11 @@ import { runTurn } from './run-turn.ts';
 import { runTools } from './tools-command.ts';
 import { CLI_VERSION } from './version.ts';
 
-/** What a host may put in place of the command's own parts. */
-export interface CliParts {
-  /** Answers in place of the offline model. */
-  readonly model?: NamedLlm;
-}
-
 /**
- * Runs the command `celestea` and gives its exit code; touches nothing but `io`, the files of
- * the folder, what the person allows the tools, and the file that keeps the session. Without a question it opens a
- * prompt on `io.terminal`. Rejects only with what a broken seam throws.
+ * Runs the command `celestea` and gives its exit code; touches nothing but `io`, the server of
+ * the model that `io.env` and the options name, the files of the folder, what the person allows
+ * the tools, and the files that keep the session. Without a question it opens a prompt on
+ * `io.terminal`. Rejects only with what a broken seam throws.
  *
  * @example
  * const { stdout, stderr, env } = process;
@@ -45,11 +40,11 @@ export async function runCli(
       io.stdout.write(`celestea ${CLI_VERSION}\n`);
       return EXIT.completed;
     case 'ask':
-      return runTurn(command, io, parts.model);
+      return runTurn(command, io, parts);
     case 'prompt': {
       const { terminal, env } = io;
       if (terminal !== undefined && env['TERM'] !== 'dumb') {
-        return runPrompt(command, io, terminal, parts.model);
+        return runPrompt(command, io, terminal, parts);
       }
       io.stdout.write(HELP);
       if (command.bare) return EXIT.completed;

@@ -11,20 +11,24 @@ import {
   SESSION_LOG_SERVICE,
   TOOL_REGISTRY_SERVICE,
   type AgentConfig,
+  type AttachmentStore,
+  type ImageRef,
   type InjectionSource,
   type Llm,
   type ToolRegistry,
   type TurnOutcome,
 } from '@celestea/core';
-import { OfflineLlm } from '@celestea/llm';
 
 import { Approvals } from './approvals.ts';
 import type { TurnSettings } from './args.ts';
+import type { CliParts } from './cli-parts.ts';
 import { remark, type Refusal } from './complain.ts';
 import { startDeadline } from './deadline.ts';
 import { formatDuration } from './format.ts';
 import type { CliIo } from './io.ts';
 import type { TurnLimits } from './limits.ts';
+import { ModelNotices, type ModelNoticeListener } from './model-notices.ts';
+import { openModel, type OpenedModel } from './open-model.ts';
 import { openSession, type Session } from './open-session.ts';
 import { typedInFolder } from './places.ts';
 import type { SessionLabel } from './render.ts';
@@ -32,16 +36,12 @@ import { type ToolSet, openToolSet } from './tool-set.ts';
 import { TurnLog } from './turn-log.ts';
 import type { TurnMeter } from './turn-meter.ts';
 
-/** A model and what people know it by. */
-export interface NamedLlm {
-  readonly name: string;
-  readonly llm: Llm;
-}
-
 /** What is told of a turn while it runs. */
 export interface TurnView {
   readonly sink: EventSink;
   readonly onDiagnostic: DiagnosticListener;
+  /** Told of what the model does beside its replies. */
+  readonly onModelNotice: ModelNoticeListener;
   /** Told before the turn ends because it took too long. */
   readonly onTimeout: (reason: string) => void;
 }
@@ -52,12 +52,15 @@ export interface TurnRun {
   readonly meter: TurnMeter;
   /** Cancels the turn. */
   readonly cancel: AbortController;
+  /** Pictures that go with the question; the session has them. */
+  readonly attachments?: readonly ImageRef[];
   /** Messages that come in meanwhile. */
   readonly steering?: InjectionSource;
 }
 
 interface ConversationParts {
-  readonly model: NamedLlm;
+  readonly model: OpenedModel;
+  readonly notices: ModelNotices;
   readonly root: string;
   readonly session: Session;
   readonly tools: ToolSet;
@@ -73,6 +76,8 @@ export class Conversation {
   readonly label: SessionLabel | null;
   /** The questions of the calls that have to be approved. */
   readonly approvals: Approvals;
+  /** Where the pictures of the session are. */
+  readonly attachments: AttachmentStore;
   /** Closes the session and ends the servers. Rejects when the session's disk fails. */
   readonly close: () => Promise<void>;
   /** Who answers. */
@@ -80,15 +85,18 @@ export class Conversation {
   /** The folder, absolute. */
   readonly root: string;
   readonly #llm: Llm;
+  readonly #notices: ModelNotices;
   readonly #registry: ToolRegistry;
   readonly #timeoutMs: number | null;
   readonly #loop: DefaultAgentLoop;
 
   constructor(parts: ConversationParts) {
-    const { model, root, session, tools, approvals, limits, signal } = parts;
+    const { root, session, tools, approvals, limits, signal } = parts;
+    const { model, watchesSilence } = parts.model;
     this.log = new TurnLog(session.log);
     this.label = session.label;
     this.approvals = approvals;
+    this.attachments = session.attachments;
     this.close = async () => {
       try {
         await session.close();
@@ -99,10 +107,11 @@ export class Conversation {
     this.model = model.name;
     this.root = root;
     this.#llm = model.llm;
+    this.#notices = parts.notices;
     this.#registry = tools.registry;
     this.#timeoutMs = limits.timeoutMs;
     const timeouts = {
-      streamIdleMs: limits.idleTimeoutMs ?? 0,
+      streamIdleMs: watchesSilence ? 0 : (limits.idleTimeoutMs ?? 0),
       toolMs: limits.toolTimeoutMs ?? 0,
     };
     this.#loop = createAgentLoop(configOf(model.name, limits), { signal, timeouts });
@@ -111,7 +120,7 @@ export class Conversation {
   /** Runs one turn to its end. Rejects only with what a broken seam throws. */
   async ask(
     question: string,
-    { view, meter, cancel, steering }: TurnRun,
+    { view, meter, cancel, attachments, steering }: TurnRun,
   ): Promise<TurnOutcome> {
     const milliseconds = this.#timeoutMs;
     const stopClock = startDeadline(milliseconds, () => {
@@ -119,12 +128,14 @@ export class Conversation {
       view.onTimeout(reason);
       cancel.abort(new DOMException(reason, 'TimeoutError'));
     });
+    this.#notices.listen(view.onModelNotice, this.model);
     const ctx = Context.root()
       .provide(LLM_SERVICE, meter.countSteps(this.#llm))
       .provide(SESSION_LOG_SERVICE, this.log)
       .provide(TOOL_REGISTRY_SERVICE, meter.timeCalls(this.#registry));
     try {
       return await this.#loop.runTurnOutcome(ctx, question, {
+        attachments,
         signal: cancel.signal,
         sink: view.sink,
         usage: meter.usage,
@@ -133,6 +144,7 @@ export class Conversation {
       });
     } finally {
       stopClock();
+      this.#notices.listen(null, this.model);
     }
   }
 }
@@ -141,12 +153,24 @@ export class Conversation {
 export type OpenedConversation =
   { readonly ok: true; readonly conversation: Conversation } | Refusal;
 
-/** Opens a conversation over the folder and the session that the settings name. */
+/**
+ * Opens a conversation over the folder and the session that the settings name. The session is
+ * opened last: what cannot begin leaves none.
+ */
 export async function openConversation(
   settings: TurnSettings,
   io: CliIo,
-  model: NamedLlm = offlineModel(settings),
+  parts: CliParts,
 ): Promise<OpenedConversation> {
+  const notices = new ModelNotices();
+  let pictures: AttachmentStore | null = null;
+  const model = await openModel(settings, parts, {
+    env: io.env,
+    signal: io.signal,
+    attachments: { read: async (ref) => (await pictures?.read(ref)) ?? null },
+    notices,
+  });
+  if (!model.ok) return model;
   const typedIn = typedInFolder(io);
   const approvals = new Approvals();
   const { signal } = io;
@@ -163,9 +187,10 @@ export async function openConversation(
       },
     });
     if (session.ok) {
+      pictures = session.attachments;
       const { limits } = settings;
-      const parts = { model, root, session, tools, approvals, limits, signal };
-      return { ok: true, conversation: new Conversation(parts) };
+      const all = { model, notices, root, session, tools, approvals, limits, signal };
+      return { ok: true, conversation: new Conversation(all) };
     }
     await tools.close();
     return session;
@@ -181,8 +206,4 @@ function configOf(model: string, { maxSteps, windowTokens }: TurnLimits): AgentC
     ...(maxSteps === null ? {} : { max_steps: maxSteps }),
     ...(windowTokens === null ? {} : { context_window_tokens: windowTokens }),
   });
-}
-
-function offlineModel({ modelDelayMs }: TurnSettings): NamedLlm {
-  return { name: 'offline model', llm: new OfflineLlm({ delayMs: modelDelayMs }) };
 }

@@ -19,6 +19,9 @@ The same where the command is installed, and more
   celestea --root ../other-project "list the files in src"
   celestea --json "what is in README.md?" > frames.jsonl
   celestea --resume "and what does it say about tools?"
+  celestea --model deepseek:deepseek-chat --model local:llama3 "what is this project about?"
+  celestea --base-url http://127.0.0.1:11434/v1 "what is this project about?"
+  celestea --image screen.png "what went wrong here?"
   celestea --mcp "npx -y some-mcp-server" "what can it tell us?"
   celestea -- --json is an option of what?
 
@@ -26,6 +29,12 @@ Options
   --root DIR               the folder of the agent (default: the current one)
   --json                   one server-sent-event frame a line, and nothing else, on stdout;
                            pnpm prints a banner of its own unless it is --silent
+  --model [PROVIDER:]MODEL who answers; PROVIDER is deepseek, openai, anthropic, google or local.
+                           Given again: who is asked when the one before fails
+  --base-url URL           ask the OpenAI-compatible server there; a local one needs no key
+  --offline                the built-in offline model answers, also when a key is set
+  --image FILE             a PNG, JPEG, WebP or GIF picture that goes with the question; may be
+                           given several times
   --session FILE           keep the session in FILE, and continue what is there (default: a new
                            file in .celestea/sessions of the folder)
   --resume                 continue the last session of the folder; with --session, FILE has to
@@ -36,7 +45,7 @@ Options
   --read-only              offer neither write_file nor run_command
   --yes                    allow every call that asks before it runs
   --timeout SECONDS        cancel the turn when it takes longer
-  --idle-timeout SECONDS   end the turn when the model is silent for longer
+  --idle-timeout SECONDS   give up on a reply when the model is silent for longer
   --tool-timeout SECONDS   give up on a call that takes longer; the turn goes on
   --max-steps N            requests to the model in one turn (default: 16)
   --window TOKENS          the context window that a request has to fit in
@@ -44,6 +53,9 @@ Options
   -h, --help               print this
   --                       everything after it belongs to the question, also log, check, tools
 
+Who answers: a real model where DEEPSEEK_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY,
+GOOGLE_GENERATIVE_AI_API_KEY or OPENAI_BASE_URL is set, or --base-url is given; else the offline
+one. A request that fails and may succeed later is made again, which is one line on stderr.
 Writing, commands and the tools of MCP servers ask before they run: y, n with a reason, or a for
 always. Without a terminal, and with --json, such a call is refused unless --yes is given.
 Ctrl-C cancels the turn and says which calls were abandoned; pressed again, it leaves at once.

@@ -1,6 +1,6 @@
 export { runCli } from './cli.ts';
-export type { CliParts } from './cli.ts';
-export type { NamedLlm } from './conversation.ts';
+export type { CliParts } from './cli-parts.ts';
+export type { NamedLlm } from '@celestea/llm';
 export { EXIT, exitCodeOf } from './exit-code.ts';
 export type { ExitCode } from './exit-code.ts';
 export type { CliIo, Output, Terminal } from './io.ts';

@@ -2,8 +2,11 @@ import { statSync, unlinkSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { errorMessage } from '@celestea/agent-loop';
-import type { SessionLog } from '@celestea/core';
+import type { AttachmentStore, SessionLog } from '@celestea/core';
 import {
+  attachmentsFolderOf,
+  FileAttachmentStore,
+  InMemoryAttachmentStore,
   InMemorySessionLog,
   JsonlSessionLog,
   SessionLogDamagedError,
@@ -23,6 +26,8 @@ import { lastSessionPath, newSessionPath, sessionFolder } from './session-folder
 export interface Session {
   readonly ok: true;
   readonly log: SessionLog;
+  /** Where its pictures are. */
+  readonly attachments: AttachmentStore;
   /** What is told of its file; `null` when nothing is kept. */
   readonly label: SessionLabel | null;
   /** Makes every row durable and lets go of the file. Rejects when the disk fails. */
@@ -64,6 +69,7 @@ function inMemory(): Session {
   return {
     ok: true,
     log: new InMemorySessionLog(),
+    attachments: new InMemoryAttachmentStore(),
     label: null,
     close: () => Promise.resolve(),
   };
@@ -142,6 +148,7 @@ async function openAt(
   return {
     ok: true,
     log,
+    attachments: new FileAttachmentStore(attachmentsFolderOf(log.path)),
     path: log.path,
     label: { file: pathFrom(typedIn, log.path), found: foundIn(log) },
     close: () => log.close(),

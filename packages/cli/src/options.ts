@@ -8,6 +8,10 @@ const OPTIONS = {
   version: { type: 'boolean' },
   json: { type: 'boolean' },
   root: { type: 'string' },
+  model: { type: 'string' },
+  'base-url': { type: 'string' },
+  offline: { type: 'boolean' },
+  image: { type: 'string' },
   session: { type: 'string' },
   resume: { type: 'boolean' },
   'no-session': { type: 'boolean' },
@@ -28,6 +32,9 @@ export type OptionName = keyof typeof OPTIONS;
 /** What the value of an option is, for the message when it is missing. */
 const VALUES: Partial<Record<OptionName, string>> = {
   root: 'a folder',
+  model: 'a model',
+  'base-url': 'a URL',
+  image: 'a file',
   session: 'a file',
   mcp: 'a command or a URL',
   timeout: 'a number of seconds',
@@ -41,9 +48,10 @@ const VALUES: Partial<Record<OptionName, string>> = {
 /** The words of a command line, sorted. */
 export interface Given {
   readonly flags: Set<OptionName>;
+  /** The last value of each. */
   readonly values: Map<OptionName, string>;
-  /** Every value of `--mcp`. */
-  readonly servers: string[];
+  /** All values of each, in their order. */
+  readonly lists: Map<OptionName, string[]>;
   readonly words: string[];
   /** Whether `--` stands before the first word. */
   readonly isEscaped: boolean;
@@ -53,7 +61,7 @@ export interface Given {
 
 /**
  * Sorts the words after the command's name; never throws. Options may stand anywhere before
- * `--`, and the last of a kind counts, save that `--mcp` may be given several times.
+ * `--`, and the last of a kind counts, save for those that may be given several times.
  */
 export function readTokens(argv: readonly string[]): Given {
   const { tokens } = parseArgs({
@@ -66,7 +74,7 @@ export function readTokens(argv: readonly string[]): Given {
   const given = {
     flags: new Set<OptionName>(),
     values: new Map<OptionName, string>(),
-    servers: new Array<string>(),
+    lists: new Map<OptionName, string[]>(),
     words: new Array<string>(),
     isEscaped: false,
     errors: new Array<string>(),
@@ -110,7 +118,7 @@ function takeOption(given: Given, token: OptionToken, typed: string): void {
     given.errors.push(`${expected}, got ${shown(value)}; if that is it, write ${rawName}=…`);
   } else {
     given.values.set(name, value);
-    if (name === 'mcp') given.servers.push(value);
+    given.lists.set(name, [...(given.lists.get(name) ?? []), value]);
   }
 }
 

@@ -4,8 +4,9 @@ import type { TurnOutcome } from '@celestea/core';
 import { CHOICES, decisionLine, questionLines } from './approval-lines.ts';
 import type { Asker } from './approvals.ts';
 import type { PromptCommand } from './args.ts';
+import type { CliParts } from './cli-parts.ts';
 import { complain, refuse } from './complain.ts';
-import { openConversation, type Conversation, type NamedLlm } from './conversation.ts';
+import { openConversation, type Conversation } from './conversation.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { PROMPT_HELP, PROMPT_HINT } from './help.ts';
 import { interruptHandler } from './interrupt.ts';
@@ -21,15 +22,15 @@ import { linesView } from './turn-view.ts';
 /**
  * Opens a prompt on the terminal and gives the exit code once the person leaves it: a
  * conversation of several turns over one session. A line that is typed while a turn runs
- * steers it. `model` answers in place of the offline one.
+ * steers it.
  */
 export async function runPrompt(
   command: PromptCommand,
   io: CliIo,
   terminal: Terminal,
-  model: NamedLlm | undefined,
+  parts: CliParts,
 ): Promise<ExitCode> {
-  const opened = await openConversation(command, io, model);
+  const opened = await openConversation(command, io, parts);
   if (!opened.ok) return refuse(io.stderr, opened);
   const { conversation } = opened;
   try {

@@ -1,8 +1,13 @@
+import type { ImageRef } from '@celestea/core';
+
 import type { AskCommand } from './args.ts';
+import type { CliParts } from './cli-parts.ts';
 import { refuse, remark } from './complain.ts';
-import { openConversation, type Conversation, type NamedLlm } from './conversation.ts';
+import { openConversation, type Conversation } from './conversation.ts';
 import { exitCodeOf, type ExitCode } from './exit-code.ts';
+import { keepImages, readImages } from './images.ts';
 import type { CliIo } from './io.ts';
+import { typedInFolder } from './places.ts';
 import { TurnRenderer } from './render.ts';
 import { createStyle, wantsColours, type Style } from './style.ts';
 import { TurnMeter } from './turn-meter.ts';
@@ -11,19 +16,23 @@ import { framesView, linesView } from './turn-view.ts';
 
 /**
  * Runs one turn over the files of a folder, shows it on `io.stdout` as it goes, and gives the
- * exit code. `model` answers in place of the offline one. A folder or a session that cannot be
- * used is told on `io.stderr`; it rejects only with what a broken seam throws.
+ * exit code. A picture, a model, a folder or a session that cannot be used is told on
+ * `io.stderr`; it rejects only with what a broken seam throws.
  */
 export async function runTurn(
   command: AskCommand,
   io: CliIo,
-  model: NamedLlm | undefined,
+  parts: CliParts,
 ): Promise<ExitCode> {
-  const opened = await openConversation(command, io, model);
+  const read = await readImages(command.images, typedInFolder(io));
+  if (!read.ok) return refuse(io.stderr, read);
+  const opened = await openConversation(command, io, parts);
   if (!opened.ok) return refuse(io.stderr, opened);
   const { conversation } = opened;
   try {
-    return await askOnce(command, io, conversation);
+    const kept = await keepImages(read.images, conversation.attachments);
+    if (!kept.ok) return refuse(io.stderr, kept);
+    return await askOnce(command, kept.refs, io, conversation);
   } finally {
     await conversation.close();
   }
@@ -31,6 +40,7 @@ export async function runTurn(
 
 async function askOnce(
   { question, json }: AskCommand,
+  attachments: readonly ImageRef[],
   io: CliIo,
   conversation: Conversation,
 ): Promise<ExitCode> {
@@ -40,7 +50,8 @@ async function askOnce(
   if (json) {
     if (label !== null && label.found !== null) remark(io, `${label.file}: ${label.found}`);
     const view = framesView(io, () => log.lastTurnId());
-    return exitCodeOf(await conversation.ask(question, { view, meter, cancel }));
+    const run = { view, meter, cancel, attachments };
+    return exitCodeOf(await conversation.ask(question, run));
   }
   const style = createStyle(wantsColours(io));
   const questions = questionsOf(io, conversation, style, cancel);
@@ -50,7 +61,8 @@ async function askOnce(
   if (questions !== null) conversation.approvals.askThrough(questions.askerOf(renderer));
   const view = linesView(io, renderer);
   try {
-    return exitCodeOf(await conversation.ask(question, { view, meter, cancel }));
+    const run = { view, meter, cancel, attachments };
+    return exitCodeOf(await conversation.ask(question, run));
   } finally {
     conversation.approvals.askThrough(null);
     questions?.close();

@@ -3,6 +3,7 @@ import {
   outcomeError,
   outcomePhase,
   serdeJsonString,
+  type ImageRef,
   type SessionEvent,
   type TurnOutcome,
 } from '@celestea/core';
@@ -24,6 +25,7 @@ type Block = 'nothing' | 'turn' | 'user' | 'thinking' | 'tools' | 'text' | 'end'
 
 const LONGEST_ID = 80;
 const LONGEST_NAME = 60;
+const MOST_NAMES = 4;
 const LONGEST_ARGS = 160;
 const LONGEST_VALUE = 200;
 const LONGEST_ERROR = 400;
@@ -96,7 +98,7 @@ export class SessionPrinter {
 
   #userMessage({ text, attachments = [] }: RowOf<'user_message'>): void {
     const lines = safeText(text).split('\n');
-    if (attachments.length > 0) lines.push(`(${formatCount(attachments.length, 'image')})`);
+    if (attachments.length > 0) lines.push(imagesLine(attachments));
     const { bold } = this.#style;
     this.#line('user', `› ${lines.map((line) => bold(line)).join('\n  ')}`);
   }
@@ -160,6 +162,15 @@ export class SessionPrinter {
     const apart = former !== block && former !== 'nothing' && (starts || ends);
     this.#write(`${apart ? '\n' : ''}${line}${line.endsWith('\n') ? '' : '\n'}`);
   }
+}
+
+/** How many pictures a message has, and what the first of them are called. */
+function imagesLine(refs: readonly ImageRef[]): string {
+  const names = refs.map(({ name }) => name).filter((name) => name !== undefined);
+  const first = names.slice(0, MOST_NAMES).map((name) => safeLine(name, LONGEST_NAME));
+  const shown = first.join(', ');
+  const more = names.length > MOST_NAMES ? ', …' : '';
+  return `(${formatCount(refs.length, 'image')}${shown === '' ? '' : `: ${shown}${more}`})`;
 }
 
 /** A call that another call made. */

@@ -12,8 +12,8 @@ export interface ToolSettings {
 }
 
 /** Notes what is wrong with the options among the errors. */
-export function readToolSettings({ flags, servers, errors }: Given): ToolSettings {
-  const read = servers.map(readMcpServer);
+export function readToolSettings({ flags, lists, errors }: Given): ToolSettings {
+  const read = (lists.get('mcp') ?? []).map(readMcpServer);
   for (const result of read) if (!result.ok) errors.push(`--mcp: ${result.error}`);
   return {
     servers: read.flatMap((result) => (result.ok ? [result.server] : [])),

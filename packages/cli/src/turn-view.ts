@@ -4,6 +4,7 @@ import { remark } from './complain.ts';
 import type { TurnView } from './conversation.ts';
 import type { CliIo } from './io.ts';
 import { JsonLines } from './json-lines.ts';
+import { noticeFields, noticeLine } from './model-notices.ts';
 import type { TurnRenderer } from './render.ts';
 
 const SESSION = 'cli';
@@ -17,14 +18,20 @@ export function linesView(
   renderer: TurnRenderer,
 ): TurnView {
   const isShared = stdout.isTTY === true && stderr.isTTY === true;
+  const beside = (text: string): void => {
+    if (isShared) renderer.freshLine();
+    remark({ stderr, env }, text);
+  };
   return {
     sink: (event) => {
       renderer.render(event);
     },
     onDiagnostic: (diagnostic) => {
       if (SHOWN_ALREADY.includes(diagnostic.kind)) return;
-      if (isShared) renderer.freshLine();
-      remark({ stderr, env }, `diagnostic ${diagnostic.kind}: ${diagnosticText(diagnostic)}`);
+      beside(`diagnostic ${diagnostic.kind}: ${diagnosticText(diagnostic)}`);
+    },
+    onModelNotice: (notice) => {
+      beside(noticeLine(notice));
     },
     onTimeout: (reason) => {
       renderer.explainCancel(reason);
@@ -49,6 +56,9 @@ export function framesView({ stdout }: Pick<CliIo, 'stdout'>, turn: () => string
     onDiagnostic: (diagnostic) => {
       const message = diagnosticText(diagnostic);
       writer.status('diagnostic', { kind: diagnostic.kind, message });
+    },
+    onModelNotice: (notice) => {
+      writer.status(notice.kind, noticeFields(notice));
     },
     onTimeout: (message) => {
       writer.status('timeout', { message });

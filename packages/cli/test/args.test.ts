@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { parseCommand, type AskCommand, type PromptCommand } from '../src/args.ts';
 import type { TurnLimits } from '../src/limits.ts';
+import type { ModelSettings } from '../src/model-settings.ts';
 import type { ToolSettings } from '../src/tool-settings.ts';
 
 const NO_LIMITS: TurnLimits = {
@@ -12,11 +13,14 @@ const NO_LIMITS: TurnLimits = {
   windowTokens: null,
 };
 const NO_TOOLS: ToolSettings = { servers: [], readOnly: false, yes: false };
+const NO_MODEL: ModelSettings = { models: [], baseUrl: null, offline: false };
 const ask = (question: string, given: Partial<AskCommand> = {}): AskCommand => ({
   kind: 'ask',
   question,
+  images: [],
   root: null,
   session: { kind: 'new' },
+  model: NO_MODEL,
   tools: NO_TOOLS,
   json: false,
   modelDelayMs: 0,
@@ -28,6 +32,7 @@ const prompt = (given: Partial<PromptCommand> = {}): PromptCommand => ({
   bare: true,
   root: null,
   session: { kind: 'new' },
+  model: NO_MODEL,
   tools: NO_TOOLS,
   modelDelayMs: 0,
   limits: NO_LIMITS,
@@ -35,6 +40,8 @@ const prompt = (given: Partial<PromptCommand> = {}): PromptCommand => ({
 });
 const limited = (given: Partial<TurnLimits>): AskCommand =>
   ask('q', { limits: { ...NO_LIMITS, ...given } });
+const modelled = (given: Partial<ModelSettings>): AskCommand =>
+  ask('q', { model: { ...NO_MODEL, ...given } });
 const help = { kind: 'help' } as const;
 const version = { kind: 'version' } as const;
 
@@ -73,6 +80,21 @@ describe('what is asked for', () => {
     ['--resume alone', ['--resume'], prompt({ bare: false, session: { kind: 'last' } })],
     ['--no-session', ['--no-session', 'q'], ask('q', { session: { kind: 'none' } })],
     ['--no-session alone', ['--no-session'], prompt({ bare: false, session: { kind: 'none' } })],
+    ['--model', ['--model', 'deepseek:deepseek-chat', 'q'],
+      modelled({ models: ['deepseek:deepseek-chat'] })],
+    ['every --model, in their order', ['--model', 'a', 'q', '--model=b:c', '--model', 'a'],
+      modelled({ models: ['a', 'b:c', 'a'] })],
+    ['--base-url', ['--base-url', 'http://127.0.0.1:8080/v1', 'q'],
+      modelled({ baseUrl: 'http://127.0.0.1:8080/v1' })],
+    ['--base-url with a name and a password', ['--base-url=https://a:b@tea.test/', 'q'],
+      modelled({ baseUrl: 'https://a:b@tea.test/' })],
+    ['the last --base-url', ['--base-url=http://a', '--base-url=http://b', '--model=m', 'q'],
+      modelled({ models: ['m'], baseUrl: 'http://b' })],
+    ['--offline', ['--offline', 'q'], modelled({ offline: true })],
+    ['--offline alone', ['--offline'],
+      prompt({ bare: false, model: { ...NO_MODEL, offline: true } })],
+    ['every --image, in their order', ['--image', 'b.png', 'q', '--image=a.png'],
+      ask('q', { images: ['b.png', 'a.png'] })],
     ['log FILE', ['log', 'a.jsonl'], { kind: 'log', file: 'a.jsonl', json: false } as const],
     ['log FILE --json', ['log', '--json', 'a'], { kind: 'log', file: 'a', json: true } as const],
     ['log of a file with a dash', ['log', '--', '-a'],
@@ -145,6 +167,37 @@ describe('what is wrong, what was expected and what came', () => {
     [['--session', '--resume', 'q'],
       '--session: expected a file, got "--resume"; if that is it, write --session=…'],
     [['--resume=a', 'q'], '--resume: expected no value, got "a"'],
+    [['--model'], '--model: expected a model, got nothing'],
+    [['--model=', 'q'], '--model: expected the name of a model, got an empty text'],
+    [['--model', 'a', '--model', ' ', 'q'],
+      '--model: expected the name of a model, got an empty text'],
+    [['--model', 'a\nb', 'q'], '--model: expected the name of a model, got "a\\nb"'],
+    [['--model', '--json', 'q'],
+      '--model: expected a model, got "--json"; if that is it, write --model=…'],
+    [['--modle', 'a', 'q'], 'unknown option "--modle"; did you mean --model?'],
+    [['--base-url'], '--base-url: expected a URL, got nothing'],
+    ...[
+      ['', 'an empty text'],
+      ['127.0.0.1:8080', '"127.0.0.1:8080"'],
+      ['ftp://tea.test', '"ftp://tea.test"'],
+      ['name:secret@tea.test', 'something else'],
+      ['http://', 'one that cannot be read'],
+      ['http://tea.test/v1?key=secret', 'one with a query'],
+      ['http://tea.test/v1#secret', 'one with a fragment'],
+    ].map(([url = '', came = '']): [string[], string] => [
+      [`--base-url=${url}`, 'q'],
+      `--base-url: expected an http or https URL without a query, got ${came}`,
+    ]),
+    [['--offline=yes', 'q'], '--offline: expected no value, got "yes"'],
+    [['--offline', '--model', 'a', 'q'],
+      '--offline: expected neither --model nor --base-url, got --model'],
+    [['--base-url', 'http://a', '--offline', 'q'],
+      '--offline: expected neither --model nor --base-url, got --base-url'],
+    [['--image'], '--image: expected a file, got nothing'],
+    [['--image=', 'q'], '--image: expected a file, got an empty text'],
+    [['--image', 'a.png', '--image', '', 'q'], '--image: expected a file, got an empty text'],
+    [['--image', 'a.png'], '--image: expected a question with it, got nothing'],
+    [['--image', 'a.png', '--json'], 'question: expected some words, got nothing'],
     [['--sesion=a', 'q'], 'unknown option "--sesion"; did you mean --session?'],
     [['--no-session', '--resume', 'q'],
       '--no-session: expected neither --session nor --resume, got --resume'],
@@ -156,6 +209,16 @@ describe('what is wrong, what was expected and what came', () => {
       'celestea log FILE: expected no option but --json, got --root'],
     [['--resume', 'log', 'a'], 'celestea log FILE: expected no option but --json, got --resume'],
     [['check', 'a', '--json'], 'celestea check FILE: expected no option, got --json'],
+    [['log', 'a', '--image', 'x'],
+      'celestea log FILE: expected no option but --json, got --image'],
+    [['check', 'a', '--model', 'x'], 'celestea check FILE: expected no option, got --model'],
+    ...['--image=x', '--model=x', '--base-url=http://x', '--offline'].map(
+      (word): [string[], string] => [
+        ['tools', word],
+        'celestea tools: expected no option but --root, --mcp, --read-only, --json, ' +
+          `got ${word.replace(/=.*/, '')}`,
+      ],
+    ),
   ])('%j', (argv, error) => {
     expect(parseCommand(argv)).toEqual({ ok: false, error });
   });

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import { celestea, Celestea } from './support/child.ts';
 import { freshFolder, SESSION_FILE } from './support/folder.ts';
+import { modelServer, words } from './support/model-server.ts';
 
 // How long a process takes to start depends on the machine; these tests wait for what it does.
 const PATIENCE = { timeout: 120_000 };
@@ -43,6 +44,15 @@ describe('the command', PATIENCE, () => {
     expect(frames.at(-1)).toMatchObject({ event: 'turn_end', payload: { outcome: 'completed' } });
     expect(stderr).toBe('');
     expect(code).toBe(0);
+  });
+
+  it('asks a real model where the environment has its key', async () => {
+    const { url, asked } = await modelServer(words('Good morning.'));
+    const env = { OPENAI_API_KEY: 'of-a-test', OPENAI_BASE_URL: url };
+    const { code, stdout, stderr } = await celestea(project(), ['hello'], env);
+    expect(stdout).toMatch(/^openai:.* · [^]*\n\nGood morning\.\n\ncompleted · 1 step · /);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(asked.map(({ authorization }) => authorization)).toEqual(['Bearer of-a-test']);
   });
 
   it('exits 2 on misuse', async () => {
@@ -96,7 +106,7 @@ it.runIf(existsSync('/dev/full'))('fails when its output cannot be written', PAT
   const child = spawn(
     '/bin/sh',
     ['-c', 'exec "$0" --import tsx "$1" --version > /dev/full', process.execPath, main],
-    { cwd: import.meta.dirname, stdio: ['ignore', 'ignore', 'pipe'] },
+    { cwd: import.meta.dirname, env: {}, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -90,7 +90,7 @@ function apiFailure(
 ): LlmError {
   const { statusCode, message, responseHeaders, responseBody } = error;
   const isRefusal = statusCode !== undefined && statusCode >= 300;
-  if (!isRefusal && chain.some(isBroken)) {
+  if (!isRefusal && (statusCode === undefined || chain.some(isBroken))) {
     return brokenFailure(chain, kind, redact, statusCode === undefined ? kind : 'stream');
   }
   if (!isRefusal) {

@@ -11,7 +11,8 @@ import { inlineCode, joinWithin, oneLine } from './text.ts';
 /** What every answer ends with: the model says what it is. */
 export const WHAT_I_AM: string =
   "This is celestea's offline model: it follows simple rules and cannot reason like a language " +
-  'model. A host can put a real model in its place.';
+  "model. The command celestea asks a real one when a provider's key is set, or with --base-url: " +
+  'see celestea --help.';
 
 const GREETING =
   'Hello! Ask me about the files here, for example what `README.md` says about a topic.';
