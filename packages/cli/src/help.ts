@@ -31,7 +31,8 @@ Options
                            pnpm prints a banner of its own unless it is --silent
   --model [PROVIDER:]MODEL who answers; PROVIDER is deepseek, openai, anthropic, google or local.
                            Given again: who is asked when the one before fails
-  --base-url URL           ask the OpenAI-compatible server there; a local one needs no key
+  --base-url URL           ask the OpenAI-compatible server there, with CELESTEA_API_KEY when it
+                           needs a key; no other key is sent to it
   --offline                the built-in offline model answers, also when a key is set
   --image FILE             a PNG, JPEG, WebP or GIF picture that goes with the question; may be
                            given several times
@@ -55,7 +56,7 @@ Options
 
 Who answers: a real model where DEEPSEEK_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY,
 GOOGLE_GENERATIVE_AI_API_KEY or OPENAI_BASE_URL is set, or --base-url is given; else the offline
-one. A request that fails and may succeed later is made again, which is one line on stderr.
+one. CELESTEA_MODEL names models when --model does not. A request that fails and may succeed later is made again, which is one line on stderr.
 Writing, commands and the tools of MCP servers ask before they run: y, n with a reason, or a for
 always. Without a terminal, and with --json, such a call is refused unless --yes is given.
 Ctrl-C cancels the turn and says which calls were abandoned; pressed again, it leaves at once.

@@ -9,8 +9,8 @@ import type { TurnRenderer } from './render.ts';
 
 const SESSION = 'cli';
 
-/** The closing line tells of a model that failed. */
-const SHOWN_ALREADY: readonly DiagnosticKind[] = ['model_failed'];
+/** Of no use to people: the closing line tells of the one, and the other changes nothing. */
+const NOT_SHOWN: readonly DiagnosticKind[] = ['model_failed', 'call_id_replaced'];
 
 /** A turn as people follow it: on stdout, its diagnostics on stderr. */
 export function linesView(
@@ -27,7 +27,7 @@ export function linesView(
       renderer.render(event);
     },
     onDiagnostic: (diagnostic) => {
-      if (SHOWN_ALREADY.includes(diagnostic.kind)) return;
+      if (NOT_SHOWN.includes(diagnostic.kind)) return;
       beside(`diagnostic ${diagnostic.kind}: ${diagnosticText(diagnostic)}`);
     },
     onModelNotice: (notice) => {

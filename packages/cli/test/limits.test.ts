@@ -106,35 +106,41 @@ it('--window is what a request has to fit in', async () => {
 });
 
 describe('diagnostics', () => {
-  const unnamed = (): ScriptedLlm =>
-    new ScriptedLlm([callTools({ id: '', name: 'list_dir', args: {} }), say('Done.')]);
+  const late = (): ScriptedLlm =>
+    new ScriptedLlm([[...say('Done.'), { kind: 'text', text: ' Late.' }]]);
 
   it('are a line each on stderr', async () => {
-    const { io, exit } = start([], unnamed());
+    const { io, exit } = start([], late());
     expect(await exit).toBe(0);
-    expect(io.stderr.text).toMatch(/^diagnostic call_id_replaced: .*\n$/);
+    expect(io.stderr.text).toMatch(/^diagnostic event_after_done: .*\n$/);
     expect(io.stdout.text).not.toContain('diagnostic');
   });
 
   it('are dim there on a terminal, and break no line of a turn on the same one', async () => {
     let screen = '';
     const output = (): FakeOutput => new FakeOutput(true, (text) => (screen += text));
-    const llm = new ScriptedLlm([
-      [think('Hm.'), ...callTools({ id: '', name: 'list_dir', args: {} })],
-      say('Done.'),
-    ]);
-    const { exit } = start([], llm, { stdout: output(), stderr: output() });
+    const { exit } = start([], late(), { stdout: output(), stderr: output() });
     expect(await exit).toBe(0);
-    expect(screen).toContain('Hm.\x1b[22m\n\x1b[2mdiagnostic call_id_replaced: ');
+    expect(screen).toContain('Done.\n\x1b[2mdiagnostic event_after_done: ');
   });
 
   it('are frames with --json, and nothing on stderr', async () => {
-    const { io, exit } = start(['--json'], unnamed());
+    const { io, exit } = start(['--json'], late());
     expect(await exit).toBe(0);
     expect(io.stderr.text).toBe('');
     const status = framesOf(io).filter(({ event }) => event === 'status');
     expect(status).toMatchObject([
-      { payload: { phase: 'diagnostic', kind: 'call_id_replaced' } },
+      { payload: { phase: 'diagnostic', kind: 'event_after_done' } },
     ]);
+  });
+
+  it('are not told to people where they are of no use to them', async () => {
+    const unnamed = [callTools({ id: '', name: 'list_dir', args: {} }), say('Done.')];
+    const { io, exit } = start([], new ScriptedLlm(unnamed));
+    expect(await exit).toBe(0);
+    expect(io.stderr.text).toBe('');
+    const frames = start(['--json'], new ScriptedLlm(unnamed));
+    expect(await frames.exit).toBe(0);
+    expect(frames.io.stdout.text).toContain('call_id_replaced');
   });
 });

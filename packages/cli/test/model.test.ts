@@ -147,12 +147,13 @@ describe('what happens beside the replies', () => {
     expect(await ask(['--json', ...at(url, 'tea', 'milk')], io)).toBe(0);
     expect(io.stderr.text).toBe('');
     const frames = io.stdout.text.trimEnd().split('\n').map((line) => JSON.parse(line) as object);
+    const gone = `HTTP 404 at ${url}/chat/completions: gone`;
     const message = 'HTTP 429: Too Many \x1b[2JRequests';
     expect(frames.slice(0, 3)).toEqual([
       {
         phase: 'retry', model: 'local:tea', attempt: 2, attempts: 3, delay_ms: 0, message,
       },
-      { phase: 'fallback', failed: 'local:tea', next: 'local:milk', message: 'HTTP 404: gone' },
+      { phase: 'fallback', failed: 'local:tea', next: 'local:milk', message: gone },
       { phase: 'answer', model: 'local:milk' },
     ].map((payload, seq) => ({
       v: 1, session: 'cli', turn: 'turn-0', seq, event: 'status', payload,

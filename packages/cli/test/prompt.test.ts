@@ -263,25 +263,22 @@ describe('leaving while a turn runs', () => {
 });
 
 describe('diagnostics', () => {
-  const twice = (): ScriptedLlm =>
-    new ScriptedLlm([
-      callTools({ id: '', name: 'list_dir', args: {} }),
-      say('Done.'),
-    ]);
+  const late = (): ScriptedLlm =>
+    new ScriptedLlm([[...say('Done.'), { kind: 'text', text: ' Late.' }]]);
 
   it.each([
     ['a terminal: among the lines of the turn', true],
     ['a file: there', false],
   ])('when stderr is %s', async (_, isTTY) => {
     const stderr = new FakeOutput(isTTY);
-    const { terminal, exit } = await open(twice(), { stderr });
+    const { terminal, exit } = await open(late(), { stderr });
     terminal.type('hello', KEY.enter);
     await terminal.shows('Done.');
     await terminal.shows(PROMPT);
     terminal.type(KEY.ctrlD);
     expect(await exit).toBe(0);
-    expect(terminal.text.includes('diagnostic call_id_replaced: ')).toBe(isTTY);
-    expect(stderr.text.startsWith('diagnostic call_id_replaced: ')).toBe(!isTTY);
+    expect(terminal.text.includes('diagnostic event_after_done: ')).toBe(isTTY);
+    expect(stderr.text.startsWith('diagnostic event_after_done: ')).toBe(!isTTY);
   });
 });
 

@@ -5,6 +5,7 @@ import { aiSdkLlm } from './ai-sdk/ai-sdk-llm.ts';
 import type { AiSdkLlmOptions } from './ai-sdk/ai-sdk-options.ts';
 import { API_KEY_EXPECTED, readApiKey } from './api-key.ts';
 import { BASE_URL_EXPECTED, describeBaseURL, readBaseURL, type BaseURL } from './base-url.ts';
+import { returnCallSignatures } from './call-signatures.ts';
 import { directFetch, type Fetch } from './direct-fetch.ts';
 
 /** A model behind the chat completions API, which most servers speak. */
@@ -68,7 +69,7 @@ async function loadModel(settings: ServerSettings): Promise<LanguageModelV3> {
       ? { transformRequestBody: renameTokenLimit }
       : {}),
   });
-  return provider.chatModel(model);
+  return returnCallSignatures(provider.chatModel(model));
 }
 
 /** OpenAI's reasoning models refuse the old name of the limit; all its models take the new one. */

@@ -109,7 +109,15 @@ describe('a failure', () => {
     new TypeError('fetch failed', { cause: Object.assign(new Error('inner'), { code }) });
   const refusals: readonly (readonly [string, unknown, Partial<LlmError>])[] = [
     ['401', refusal(401), { httpStatus: 401, retryable: false, retryAfterMs: null }],
-    ['404', refusal(404), { httpStatus: 404, retryable: false }],
+    [
+      '404',
+      refusal(404),
+      {
+        httpStatus: 404,
+        retryable: false,
+        message: 'HTTP 404 at http://127.0.0.1/v1: no, key [hidden] is bad',
+      },
+    ],
     ['408', refusal(408), { httpStatus: 408, retryable: true }],
     [
       '429',

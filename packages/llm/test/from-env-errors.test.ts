@@ -39,7 +39,15 @@ describe('what cannot be set up', () => {
       'nobody',
       {},
       ['llama3:8b'],
-      `nobody can be asked for the model "llama3:8b": set one of ${keys}, or OPENAI_BASE_URL`,
+      `nobody can be asked for the model "llama3:8b": set one of ${keys}, or OPENAI_BASE_URL; ` +
+        'what may stand before the colon is deepseek, openai, anthropic, google, local',
+    ],
+    [
+      'nobody, and a provider for a model',
+      {},
+      ['anthropic'],
+      `nobody can be asked for the model "anthropic": set one of ${keys}, or OPENAI_BASE_URL; ` +
+        'the usual model of anthropic is "anthropic:"',
     ],
     ['a torn key', { OPENAI_API_KEY: 'openai-4712\nx' }, [], `OPENAI_API_KEY: expected ${noKey}`],
     ['a quoted key', { DEEPSEEK_API_KEY: '“4711”' }, [], `DEEPSEEK_API_KEY: expected ${noKey}`],

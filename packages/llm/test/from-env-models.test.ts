@@ -29,7 +29,7 @@ describe('a server that is to say its models', () => {
     expect(model.name).toBe('local:one');
     const error = await failureOf(llmFromEnv({ env: {}, baseURL: withUser('ada:wr0ng') }));
     expect(inspect(error)).not.toMatch(/wr0ng|ada/);
-    const why = `${provider.url}/models names none: HTTP status 401`;
+    const why = `${provider.url}/models could not be asked: HTTP status 401`;
     expect(error.message).toBe(`no model is named, and ${why}`);
   });
 
@@ -48,7 +48,7 @@ describe('a server that is to say its models', () => {
     const error = await failureOf(llmFromEnv({ env: {}, baseURL: provider.url }));
     expect(error).toBeInstanceOf(LlmSetupError);
     const where = `${provider.url}/models`;
-    expect(error.message).toBe(`no model is named, and ${where} names none: ${why}`);
+    expect(error.message).toBe(`no model is named, and ${where} could not be asked: ${why}`);
     expect(provider.asked).toHaveLength(1);
   });
 
@@ -68,7 +68,7 @@ describe('a server that is to say its models', () => {
     onTestFinished(() => void vi.unstubAllGlobals());
     const error = await failureOf(llmFromEnv({ env: { OPENAI_BASE_URL: NOWHERE } }));
     expect(error).toBeInstanceOf(LlmSetupError);
-    const where = 'http://127.0.0.1:1/v1/models names none: ';
+    const where = 'http://127.0.0.1:1/v1/models could not be asked: ';
     expect(error.message).toContain(where);
     expect(error.message.split(where)[1]).toContain(why);
   });

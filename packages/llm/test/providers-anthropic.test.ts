@@ -1,9 +1,6 @@
-import { createAnthropic } from '@ai-sdk/anthropic';
 import { describe, expect, test } from 'vitest';
 
-import { aiSdkLlm } from '../src/index.ts';
 import {
-  ANTHROPIC,
   called,
   reasoned,
   redacted,
@@ -12,21 +9,12 @@ import {
   stopped,
 } from './support/provider-streams/anthropic.ts';
 import { KEY } from './support/provider-streams/good-stream.ts';
-import { describeProvider, type Provider } from './support/provider-suite.ts';
+import { describeProvider } from './support/provider-suite.ts';
+import { anthropicProvider } from './support/providers.ts';
 import { replyOf } from './support/scripted-reply.ts';
 import { PICTURE_BASE64, QUESTION, SYSTEM, toolLoopRequests, TOOLS } from './support/tool-loop.ts';
 
-const provider: Provider = {
-  title: 'Anthropic messages',
-  ...ANTHROPIC,
-  llm: (endpoint, options = {}) =>
-    aiSdkLlm(createAnthropic({ ...endpoint, apiKey: KEY })('claude-sonnet-4-5'), {
-      ...options,
-      secrets: [KEY],
-    }),
-};
-
-describeProvider(provider);
+describeProvider(anthropicProvider);
 
 describe('Anthropic messages: the requests of a tool loop', () => {
   const script = [
@@ -98,7 +86,7 @@ describe('Anthropic messages: the requests of a tool loop', () => {
   ];
 
   test('X10 return signed and redacted reasoning in front, the results first', async () => {
-    const requests = await toolLoopRequests(provider, script);
+    const requests = await toolLoopRequests(anthropicProvider, script);
     expect(requests.map((request) => request.body)).toEqual(
       [first, second, third].map((messages) => ({
         model: 'claude-sonnet-4-5',

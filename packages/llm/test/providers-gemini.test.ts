@@ -1,24 +1,13 @@
-import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { describe, expect, test } from 'vitest';
 
-import { aiSdkLlm } from '../src/index.ts';
-import { called, finished, GEMINI, reasoned, said } from './support/provider-streams/gemini.ts';
+import { called, finished, reasoned, said } from './support/provider-streams/gemini.ts';
 import { KEY } from './support/provider-streams/good-stream.ts';
-import { describeProvider, type Provider } from './support/provider-suite.ts';
+import { describeProvider } from './support/provider-suite.ts';
+import { geminiProvider } from './support/providers.ts';
 import { replyOf } from './support/scripted-reply.ts';
 import { PICTURE_BASE64, QUESTION, SYSTEM, toolLoopRequests, TOOLS } from './support/tool-loop.ts';
 
-const provider: Provider = {
-  title: 'Gemini',
-  ...GEMINI,
-  llm: (endpoint, options = {}) =>
-    aiSdkLlm(createGoogleGenerativeAI({ ...endpoint, apiKey: KEY })('gemini-3-test'), {
-      ...options,
-      secrets: [KEY],
-    }),
-};
-
-describeProvider(provider);
+describeProvider(geminiProvider);
 
 describe('Gemini: the requests of a tool loop', () => {
   const script = [
@@ -86,7 +75,7 @@ describe('Gemini: the requests of a tool loop', () => {
   ];
 
   test('X10 return the signatures of calls and thoughts, and no thought without one', async () => {
-    const requests = await toolLoopRequests(provider, script);
+    const requests = await toolLoopRequests(geminiProvider, script);
     expect(requests.map((request) => request.body)).toEqual(
       [first, second, third].map((contents) => ({
         systemInstruction: { parts: [{ text: SYSTEM }] },

@@ -4,24 +4,18 @@ import { openAICompatibleLlm } from '../src/index.ts';
 import { KEY } from './support/provider-streams/good-stream.ts';
 import {
   called,
+  calling,
   finished,
-  OPENAI,
   reasoned,
   said,
   streamOf,
 } from './support/provider-streams/openai.ts';
 import { describeProvider, type Provider } from './support/provider-suite.ts';
+import { openAIProvider } from './support/providers.ts';
 import { replyOf } from './support/scripted-reply.ts';
 import { PICTURE_BASE64, QUESTION, SYSTEM, toolLoopRequests, TOOLS } from './support/tool-loop.ts';
 
-const provider: Provider = {
-  title: 'OpenAI chat completions',
-  ...OPENAI,
-  llm: (endpoint, options = {}) =>
-    openAICompatibleLlm({ ...endpoint, ...options, model: 'test-model', apiKey: KEY }),
-};
-
-describeProvider(provider);
+describeProvider(openAIProvider);
 
 describe('OpenAI chat completions: the requests of a tool loop', () => {
   const script = [
@@ -93,7 +87,7 @@ describe('OpenAI chat completions: the requests of a tool loop', () => {
   });
 
   test('X10 say what was said, with the reasoning where that is wanted', async () => {
-    const requests = await toolLoopRequests(provider, script, { returnReasoning: true });
+    const requests = await toolLoopRequests(openAIProvider, script, { returnReasoning: true });
     expect(requests.map((request) => request.body)).toEqual([first, second, third].map(body));
     for (const { method, path, headers } of requests) {
       expect([method, path]).toEqual(['POST', '/v1/chat/completions']);
@@ -105,10 +99,35 @@ describe('OpenAI chat completions: the requests of a tool loop', () => {
   });
 
   test('X10 leave reasoning out that nobody signed and nobody wants', async () => {
-    const requests = await toolLoopRequests(provider, script);
+    const requests = await toolLoopRequests(openAIProvider, script);
     const plain = [first, second, third].map((messages) =>
       body(messages.map((message) => ({ ...message, reasoning_content: undefined }))),
     );
     expect(requests.map((request) => request.body)).toEqual(plain);
   });
+
+  test.each(['openaiCompatible', 'google', 'deepseek', 'my-server'])(
+    'X10 bring the signature of a call back to where it stood, from a server called %s',
+    async (name) => {
+      const named: Provider = {
+        ...openAIProvider,
+        llm: (endpoint, options = {}) =>
+          openAICompatibleLlm({ ...endpoint, ...options, model: 'test-model', apiKey: KEY, name }),
+      };
+      const extra_content = { google: { thought_signature: 'c2lnbmVk+/8=' } };
+      const json = '{"path":"none.md"}';
+      const signed = calling('call_1', 'read_file', json, 0, { extra_content });
+      const requests = await toolLoopRequests(named, [
+        replyOf(streamOf(signed, finished('tool_calls'))),
+        replyOf(streamOf(said('There is none.'), finished('stop'))),
+      ]);
+      const tool_calls = [{ ...call('call_1', 'read_file', json), extra_content }];
+      const content = 'Error: none.md does not exist';
+      const asked = [
+        { role: 'assistant', content: null, tool_calls },
+        { role: 'tool', tool_call_id: 'call_1', content },
+      ];
+      expect(requests[1]?.body).toEqual(body([...first, ...asked]));
+    },
+  );
 });

@@ -13,6 +13,9 @@ import type { Redact } from './secrets.ts';
 const MAX_TEXT = 600;
 const MAX_DEPTH = 6;
 
+/** Mostly a base URL that lacks its version. */
+const NOT_FOUND = 404;
+
 /** Statuses after which the same request may succeed; all from 500 on are such too. */
 const RETRYABLE_STATUSES: readonly number[] = [408, 409, 425, 429];
 
@@ -100,7 +103,8 @@ function apiFailure(
   // what the SDK could not read it replaces by the name of the status
   const words = (error.data === undefined ? bodyReason(responseBody) : '') || message;
   const said = words.trim() === '' ? '' : `: ${words}`;
-  return new LlmError(tidy(`HTTP ${String(statusCode)}${said}`, redact), kind, {
+  const where = statusCode === NOT_FOUND ? ` at ${plainUrl(error.url)}` : '';
+  return new LlmError(tidy(`HTTP ${String(statusCode)}${where}${said}`, redact), kind, {
     httpStatus: statusCode,
     retryable: isRetryableStatus(statusCode) && !SPENT.test(`${message} ${responseBody ?? ''}`),
     retryAfterMs: readRetryAfter(responseHeaders),
@@ -117,6 +121,13 @@ function brokenFailure(
   const inner = chain.map(reasonOf).findLast((text) => text !== '') ?? '';
   const why = inner === '' ? '' : `: ${inner}`;
   return new LlmError(tidy(`${what}${why}`, redact), kind, { retryable: true });
+}
+
+/** Neither a user nor a query, which may hold a key. */
+function plainUrl(text: string): string {
+  if (!URL.canParse(text)) return 'an unknown place';
+  const { origin, pathname } = new URL(text);
+  return origin + pathname;
 }
 
 /** The error and what it was caused by. */

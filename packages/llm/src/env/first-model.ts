@@ -28,7 +28,7 @@ export async function firstModel(
     if (signal?.aborted === true) throw signal.reason;
     const why = reasonText(error);
     const { url } = endpoint.baseURL;
-    throw new LlmSetupError(`no model is named, and ${url}/models names none: ${why}`);
+    throw new LlmSetupError(`no model is named, and ${url}/models could not be asked: ${why}`);
   } finally {
     wait.stop(new UnusableAnswer('given up'));
   }

@@ -10,7 +10,7 @@ import { Environment } from './environment.ts';
 import { firstModel } from './first-model.ts';
 import { readModelList, readModels, type ModelName } from './model-names.ts';
 import { baseURLOption, checkOptions, type LlmFromEnvOptions } from './options.ts';
-import { KEYED_PROVIDERS, PROVIDERS, type ProviderName } from './providers.ts';
+import { KEYED_PROVIDERS, PROVIDERS, readProviderName, type ProviderName } from './providers.ts';
 import { LlmSetupError } from './setup-error.ts';
 
 const MODELS_FROM = 'CELESTEA_MODEL';
@@ -100,5 +100,14 @@ function combined(llms: readonly NamedLlm[], options: LlmFromEnvOptions): NamedL
 function nobody(model: string | null): never {
   const keys = KEYED_PROVIDERS.map((name) => PROVIDERS[name].key).join(', ');
   const text = `nobody can be asked for the model ${JSON.stringify(model)}`;
-  throw new LlmSetupError(`${text}: set one of ${keys}, or OPENAI_BASE_URL`);
+  const hint = providerHint(model ?? '');
+  throw new LlmSetupError(`${text}: set one of ${keys}, or OPENAI_BASE_URL${hint}`);
+}
+
+/** What may have been meant by a name that no provider stands before. */
+function providerHint(model: string): string {
+  const provider = readProviderName(model);
+  if (provider !== null) return `; the usual model of ${provider} is "${provider}:"`;
+  const names = [...KEYED_PROVIDERS, 'local'].join(', ');
+  return model.includes(':') ? `; what may stand before the colon is ${names}` : '';
 }

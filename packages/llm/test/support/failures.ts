@@ -91,7 +91,7 @@ function refusals({ names, refusal }: ProviderWire): ScriptedFailure[] {
       title: `C2.4 404 ${title}`,
       reply,
       error: { kind: 'generate', httpStatus: 404, retryable: false },
-      says: /^HTTP 404: no such model$/,
+      says: /^HTTP 404 at http:\/\/127\.0\.0\.1:\d+\/v1\S*: no such model$/,
       events,
     })),
   ];

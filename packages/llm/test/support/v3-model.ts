@@ -17,11 +17,14 @@ export interface ScriptedModel {
   readonly asked: LanguageModelV3CallOptions[];
   /** How many streams were cancelled by their reader. */
   readonly cancelled: () => number;
+  /** How many streams are neither over nor cancelled. */
+  readonly open: () => number;
 }
 
 export function scriptedModel(steps: readonly ScriptStep[], provider = 'test.chat'): ScriptedModel {
   const asked: LanguageModelV3CallOptions[] = [];
   let cancelled = 0;
+  let open = 0;
   const model: LanguageModelV3 = {
     specificationVersion: 'v3',
     provider,
@@ -31,9 +34,11 @@ export function scriptedModel(steps: readonly ScriptStep[], provider = 'test.cha
     doStream: (options) => {
       asked.push(options);
       const left = [...steps];
+      open += 1;
       const stream = new ReadableStream<LanguageModelV3StreamPart>({
         pull: (controller) => {
           const step = left.shift();
+          if (step === undefined || step.type === 'throw') open -= 1;
           if (step === undefined) controller.close();
           else if (step.type === 'throw') controller.error(step.error);
           else if (step.type === 'hang') return new Promise<void>(() => undefined);
@@ -42,12 +47,13 @@ export function scriptedModel(steps: readonly ScriptStep[], provider = 'test.cha
         },
         cancel: () => {
           cancelled += 1;
+          open -= 1;
         },
       });
       return Promise.resolve({ stream });
     },
   };
-  return { model, asked, cancelled: () => cancelled };
+  return { model, asked, cancelled: () => cancelled, open: () => open };
 }
 
 export const text = (delta: string, id = 't'): LanguageModelV3StreamPart => ({

@@ -19,13 +19,17 @@ export const started = (usage: object = { input_tokens: 12, output_tokens: 1 }):
     message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage },
   });
 
-/** A block of content: its beginning, its deltas, its end. */
-const block = (index: number, content_block: object, ...deltas: object[]): string =>
+/** A block of content without its end. */
+const openBlock = (index: number, content_block: object, ...deltas: object[]): string =>
   [
     event('content_block_start', { index, content_block }),
     ...deltas.map((delta) => event('content_block_delta', { index, delta })),
-    event('content_block_stop', { index }),
   ].join('');
+
+const blockEnd = (index: number): string => event('content_block_stop', { index });
+
+const block = (index: number, content_block: object, ...deltas: object[]): string =>
+  openBlock(index, content_block, ...deltas) + blockEnd(index);
 
 export const reasoned = (index: number, signature: string, ...texts: string[]): string =>
   block(
@@ -45,12 +49,16 @@ export const said = (index: number, ...texts: string[]): string =>
     ...texts.map((text) => ({ type: 'text_delta', text })),
   );
 
-export const called = (index: number, id: string, name: string, ...json: string[]): string =>
-  block(
+/** A call whose arguments are not over. */
+export const calling = (index: number, id: string, name: string, ...json: string[]): string =>
+  openBlock(
     index,
     { type: 'tool_use', id, name, input: {} },
     ...json.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
   );
+
+export const called = (index: number, id: string, name: string, ...json: string[]): string =>
+  calling(index, id, name, ...json) + blockEnd(index);
 
 const delta = (stop_reason: string, usage: object): string =>
   event('message_delta', { delta: { stop_reason, stop_sequence: null }, usage });

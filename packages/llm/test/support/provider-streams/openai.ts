@@ -1,3 +1,5 @@
+import type { Usage } from '@celestea/core';
+
 import {
   bytesThrough,
   doneWith,
@@ -25,24 +27,40 @@ const named = (id: string, name: string, args: string): object => ({
 /** More arguments of the call at a place. */
 const more = (index: number, args: string): object => ({ index, function: { arguments: args } });
 
-const usage = chunk([], {
-  usage: {
-    prompt_tokens: 310,
-    completion_tokens: 74,
-    total_tokens: 384,
-    prompt_tokens_details: { cached_tokens: 256 },
-    completion_tokens_details: { reasoning_tokens: 31 },
-  },
+export const used = ({ cache_read, reasoning_tokens, ...totals }: Usage): string =>
+  chunk([], {
+    usage: {
+      ...totals,
+      prompt_tokens_details: { cached_tokens: cache_read },
+      completion_tokens_details: { reasoning_tokens },
+    },
+  });
+
+const usage = used({
+  prompt_tokens: 310,
+  completion_tokens: 74,
+  total_tokens: 384,
+  cache_read: 256,
+  reasoning_tokens: 31,
 });
 
-const DONE = 'data: [DONE]\n\n';
+export const DONE = 'data: [DONE]\n\n';
 
 export const said = (content: string): string => delta({ content });
 
 export const reasoned = (text: string): string => delta({ reasoning_content: text });
 
+/** A call with these arguments, whole or not, and what else stands beside its function. */
+export const calling = (
+  id: string,
+  name: string,
+  json: string,
+  index: number,
+  beside: object = {},
+): string => calls({ index, ...named(id, name, json), ...beside });
+
 export const called = (id: string, name: string, args: unknown, index: number): string =>
-  calls({ index, ...named(id, name, JSON.stringify(args)) });
+  calling(id, name, JSON.stringify(args), index);
 
 export const finished = (reason: string): string =>
   chunk([{ index: 0, delta: {}, finish_reason: reason }]);
