@@ -29,10 +29,11 @@ import type { CliIo } from './io.ts';
 import type { TurnLimits } from './limits.ts';
 import { ModelNotices, type ModelNoticeListener } from './model-notices.ts';
 import { openModel, type OpenedModel } from './open-model.ts';
-import { openSession, type Session } from './open-session.ts';
+import { findSession, openSession, type Session } from './open-session.ts';
+import { pictureAdvice } from './picture-advice.ts';
 import { typedInFolder } from './places.ts';
 import type { SessionLabel } from './render.ts';
-import { type ToolSet, openToolSet } from './tool-set.ts';
+import { checkRoot, openToolSet, rootOf, type ToolSet } from './tool-set.ts';
 import { TurnLog } from './turn-log.ts';
 import type { TurnMeter } from './turn-meter.ts';
 
@@ -42,6 +43,8 @@ export interface TurnView {
   readonly onDiagnostic: DiagnosticListener;
   /** Told of what the model does beside its replies. */
   readonly onModelNotice: ModelNoticeListener;
+  /** Told what the person can do about a model that fails. */
+  readonly onAdvice: (text: string) => void;
   /** Told before the turn ends because it took too long. */
   readonly onTimeout: (reason: string) => void;
 }
@@ -85,6 +88,7 @@ export class Conversation {
   /** The folder, absolute. */
   readonly root: string;
   readonly #llm: Llm;
+  readonly #sendsPictures: boolean;
   readonly #notices: ModelNotices;
   readonly #registry: ToolRegistry;
   readonly #timeoutMs: number | null;
@@ -92,7 +96,7 @@ export class Conversation {
 
   constructor(parts: ConversationParts) {
     const { root, session, tools, approvals, limits, signal } = parts;
-    const { model, watchesSilence } = parts.model;
+    const { model, watchesSilence, sendsPictures } = parts.model;
     this.log = new TurnLog(session.log);
     this.label = session.label;
     this.approvals = approvals;
@@ -107,6 +111,7 @@ export class Conversation {
     this.model = model.name;
     this.root = root;
     this.#llm = model.llm;
+    this.#sendsPictures = sendsPictures;
     this.#notices = parts.notices;
     this.#registry = tools.registry;
     this.#timeoutMs = limits.timeoutMs;
@@ -140,7 +145,11 @@ export class Conversation {
         sink: view.sink,
         usage: meter.usage,
         injections: steering,
-        onDiagnostic: view.onDiagnostic,
+        onDiagnostic: (diagnostic) => {
+          const advice = this.#sendsPictures ? pictureAdvice(diagnostic, this.log) : null;
+          if (advice !== null) view.onAdvice(advice);
+          view.onDiagnostic(diagnostic);
+        },
       });
     } finally {
       stopClock();
@@ -154,14 +163,21 @@ export type OpenedConversation =
   { readonly ok: true; readonly conversation: Conversation } | Refusal;
 
 /**
- * Opens a conversation over the folder and the session that the settings name. The session is
- * opened last: what cannot begin leaves none.
+ * Opens a conversation over the folder and the session that the settings name. What is misuse
+ * is told before a server is asked for anything, and the session is opened last: what cannot
+ * begin leaves none.
  */
 export async function openConversation(
   settings: TurnSettings,
   io: CliIo,
   parts: CliParts,
 ): Promise<OpenedConversation> {
+  const typedIn = typedInFolder(io);
+  const place = { root: settings.root, typedIn };
+  const badRoot = checkRoot(place);
+  if (badRoot !== null) return badRoot;
+  const found = findSession(settings.session, { root: rootOf(place), typedIn });
+  if (!found.ok) return found;
   const notices = new ModelNotices();
   let pictures: AttachmentStore | null = null;
   const model = await openModel(settings, parts, {
@@ -171,15 +187,13 @@ export async function openConversation(
     notices,
   });
   if (!model.ok) return model;
-  const typedIn = typedInFolder(io);
   const approvals = new Approvals();
   const { signal } = io;
-  const places = { root: settings.root, typedIn, approvals, signal };
-  const opened = await openToolSet(settings.tools, places);
+  const opened = await openToolSet(settings.tools, { ...place, approvals, signal });
   if (!opened.ok) return opened;
   const { root, tools } = opened;
   try {
-    const session = await openSession(settings.session, {
+    const session = await openSession(found, {
       root,
       typedIn,
       onUnkept: (reason) => {

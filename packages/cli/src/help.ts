@@ -31,11 +31,13 @@ Options
                            pnpm prints a banner of its own unless it is --silent
   --model [PROVIDER:]MODEL who answers; PROVIDER is deepseek, openai, anthropic, google or local.
                            Given again: who is asked when the one before fails
-  --base-url URL           ask the OpenAI-compatible server there, with CELESTEA_API_KEY when it
-                           needs a key; no other key is sent to it
+  --base-url URL           ask the OpenAI-compatible server there. The key sent to it is
+                           CELESTEA_API_KEY; without one, OPENAI_API_KEY when that is for this
+                           server: OPENAI_BASE_URL, or OpenAI's own where that is not set
   --offline                the built-in offline model answers, also when a key is set
   --image FILE             a PNG, JPEG, WebP or GIF picture that goes with the question; may be
                            given several times
+  --no-images              tell the model of the session's pictures in words, if it cannot see
   --session FILE           keep the session in FILE, and continue what is there (default: a new
                            file in .celestea/sessions of the folder)
   --resume                 continue the last session of the folder; with --session, FILE has to
@@ -56,7 +58,8 @@ Options
 
 Who answers: a real model where DEEPSEEK_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY,
 GOOGLE_GENERATIVE_AI_API_KEY or OPENAI_BASE_URL is set, or --base-url is given; else the offline
-one. CELESTEA_MODEL names models when --model does not. A request that fails and may succeed later is made again, which is one line on stderr.
+one. CELESTEA_MODEL names models when --model does not; beside --base-url they have to be of that
+server. A request that fails and may succeed later is made again, which is one line on stderr.
 Writing, commands and the tools of MCP servers ask before they run: y, n with a reason, or a for
 always. Without a terminal, and with --json, such a call is refused unless --yes is given.
 Ctrl-C cancels the turn and says which calls were abandoned; pressed again, it leaves at once.

@@ -11,7 +11,9 @@ import {
 import type { TurnSettings } from './args.ts';
 import type { CliParts } from './cli-parts.ts';
 import type { Refusal } from './complain.ts';
+import { startDeadline } from './deadline.ts';
 import { EXIT } from './exit-code.ts';
+import { formatDuration } from './format.ts';
 import type { CliIo } from './io.ts';
 import type { ModelNotices } from './model-notices.ts';
 
@@ -21,6 +23,8 @@ export interface OpenedModel {
   readonly model: NamedLlm;
   /** Whether it gives up on a silent reply by itself, to ask again or to ask another model. */
   readonly watchesSilence: boolean;
+  /** Whether it is sent pictures, and `--no-images` would keep them from it. */
+  readonly sendsPictures: boolean;
 }
 
 /** What a model is opened with. */
@@ -45,25 +49,35 @@ export async function openModel(
   { model, findModel = llmFromEnv }: CliParts,
   places: ModelPlaces,
 ): Promise<OpenedModel | Refusal> {
-  if (model !== undefined) return { ok: true, model, watchesSilence: false };
+  if (model !== undefined) return { ok: true, model, watchesSilence: false, sendsPictures: false };
   if (settings.model.offline) return offlineModel(settings);
+  const { timeoutMs } = settings.limits;
+  const late = new AbortController();
+  const stopClock = startDeadline(timeoutMs, () => {
+    late.abort();
+  });
+  const signal = timeoutMs === null ? places.signal : AbortSignal.any([places.signal, late.signal]);
   try {
-    const found = await findModel(optionsOf(settings, places));
+    const found = await findModel(optionsOf(settings, { ...places, signal }));
     if (found === null) return offlineModel(settings);
-    return { ok: true, model: found, watchesSilence: true };
+    return { ok: true, model: found, watchesSilence: true, sendsPictures: settings.model.images };
   } catch (error) {
-    if (!places.signal.aborted) return { ok: false, code: EXIT.failed, error: problemOf(error) };
-    return { ok: false, code: EXIT.cancelled, error: 'cancelled while the model was set up' };
+    if (!signal.aborted) return { ok: false, code: EXIT.failed, error: problemOf(error) };
+    const limit = formatDuration(timeoutMs ?? 0);
+    const why = places.signal.aborted ? '' : `: it took longer than --timeout, ${limit}`;
+    return { ok: false, code: EXIT.cancelled, error: `cancelled while the model was set up${why}` };
+  } finally {
+    stopClock();
   }
 }
 
 function offlineModel({ modelDelayMs }: Settings): OpenedModel {
   const model = { name: 'offline model', llm: new OfflineLlm({ delayMs: modelDelayMs }) };
-  return { ok: true, model, watchesSilence: false };
+  return { ok: true, model, watchesSilence: false, sendsPictures: false };
 }
 
 function optionsOf(
-  { model: { models, baseUrl }, limits: { idleTimeoutMs } }: Settings,
+  { model: { models, baseUrl, images }, limits: { idleTimeoutMs } }: Settings,
   { env, signal, attachments, notices }: ModelPlaces,
 ): LlmFromEnvOptions {
   const silence = idleTimeoutMs ?? 0;
@@ -73,6 +87,7 @@ function optionsOf(
     models,
     ...(baseUrl === null ? {} : { baseURL: baseUrl }),
     attachments,
+    ...(images ? {} : { pictures: false }),
     timeouts: { responseMs: silence, idleMs: silence },
     onRetry: (notice) => {
       notices.tell({ kind: 'retry', ...notice });

@@ -46,22 +46,44 @@ export interface SessionPlace {
 
 const LONGEST_PATH = 400;
 
-/** Opens the session that was chosen, or gives what is wrong with it; never rejects. */
-export async function openSession(
+/** Where the rows of a session are going to be; nothing is opened or made yet. */
+export type FoundSession =
+  | { readonly ok: true; readonly kind: 'none' | 'new' }
+  /** `option` is who named it, for messages. */
+  | { readonly ok: true; readonly kind: 'kept'; readonly option: string; readonly path: string };
+
+/** Finds the session that was chosen, or gives what is wrong with the choice; never throws. */
+export function findSession(
   choice: SessionChoice,
+  place: Pick<SessionPlace, 'root' | 'typedIn'>,
+): FoundSession | Refusal {
+  switch (choice.kind) {
+    case 'none':
+    case 'new':
+      return { ok: true, kind: choice.kind };
+    case 'last':
+      return findLast(place.root);
+    case 'file':
+      return findFile(choice.file, choice.mustExist, place.typedIn);
+    default:
+      return choice satisfies never;
+  }
+}
+
+/** Opens a session, or gives what is wrong with it; never rejects. */
+export async function openSession(
+  found: FoundSession,
   place: SessionPlace,
 ): Promise<Session | Refusal> {
-  switch (choice.kind) {
+  switch (found.kind) {
     case 'none':
       return inMemory();
     case 'new':
       return openNew(place);
-    case 'last':
-      return openLast(place);
-    case 'file':
-      return openFile(choice.file, choice.mustExist, place);
+    case 'kept':
+      return openKept(found.option, found.path, place.typedIn);
     default:
-      return choice satisfies never;
+      return found satisfies never;
   }
 }
 
@@ -91,23 +113,19 @@ async function openNew({ root, typedIn, onUnkept }: SessionPlace): Promise<Sessi
   }
 }
 
-async function openLast({ root, typedIn }: SessionPlace): Promise<Session | Refusal> {
+function findLast(root: string): FoundSession | Refusal {
   let path: string | null;
   try {
     path = lastSessionPath(root);
   } catch (error) {
     return misused(`--resume: ${errorMessage(error)}`);
   }
-  if (path !== null) return openKept('--resume', path, typedIn);
+  if (path !== null) return { ok: true, kind: 'kept', option: '--resume', path };
   const folder = quoted(sessionFolder(root));
   return misused(`--resume: expected a session in ${folder}, but there is none`);
 }
 
-async function openFile(
-  file: string,
-  mustExist: boolean,
-  { typedIn }: SessionPlace,
-): Promise<Session | Refusal> {
+function findFile(file: string, mustExist: boolean, typedIn: string): FoundSession | Refusal {
   const path = resolve(typedIn, file);
   try {
     const kind = kindAt(path);
@@ -120,7 +138,7 @@ async function openFile(
   } catch (error) {
     return misused(`--session: ${errorMessage(error)}`);
   }
-  return openKept('--session', path, typedIn);
+  return { ok: true, kind: 'kept', option: '--session', path };
 }
 
 async function openKept(

@@ -12,6 +12,7 @@ const OPTIONS = {
   'base-url': { type: 'string' },
   offline: { type: 'boolean' },
   image: { type: 'string' },
+  'no-images': { type: 'boolean' },
   session: { type: 'string' },
   resume: { type: 'boolean' },
   'no-session': { type: 'boolean' },

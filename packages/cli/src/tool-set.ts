@@ -43,18 +43,28 @@ export type OpenedToolSet =
   | { readonly ok: true; readonly tools: ToolSet; readonly root: string }
   | Refusal;
 
+/** What is wrong with the folder, before anything else is done; `null` when nothing is. */
+export function checkRoot(places: Pick<ToolPlaces, 'root' | 'typedIn'>): Refusal | null {
+  try {
+    const problem = rootProblem(rootOf(places));
+    return problem === null ? null : badRoot(places, problem);
+  } catch (error) {
+    return badRoot(places, errorMessage(error));
+  }
+}
+
 /** Opens the tools over a folder, and those of the servers. Never rejects. */
 export async function openToolSet(
   settings: ToolSettings,
   places: ToolPlaces,
 ): Promise<OpenedToolSet> {
-  const root = resolve(places.typedIn, places.root ?? '.');
+  const root = rootOf(places);
   const registry = new DefaultToolRegistry({ findApproval: () => places.approvals });
   const reading = new Set<string>();
   const working = new Set<string>();
+  const problem = checkRoot(places);
+  if (problem !== null) return problem;
   try {
-    const problem = rootProblem(root);
-    if (problem !== null) return badRoot(places, problem);
     for (const tool of fileTools(root)) {
       reading.add(tool.spec().name);
       registry.register(tool);
@@ -149,6 +159,10 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
+/** The folder, absolute. */
+export const rootOf = ({ root, typedIn }: Pick<ToolPlaces, 'root' | 'typedIn'>): string =>
+  resolve(typedIn, root ?? '.');
+
 function rootProblem(root: string): string | null {
   const kind = kindAt(root);
   if (kind === 'folder') return null;
@@ -158,7 +172,7 @@ function rootProblem(root: string): string | null {
     : `expected a folder, but ${shown} is something else`;
 }
 
-function badRoot({ root }: ToolPlaces, problem: string): Refusal {
+function badRoot({ root }: Pick<ToolPlaces, 'root'>, problem: string): Refusal {
   const option = root === null ? 'the current folder' : '--root';
   return { ok: false, code: EXIT.misuse, error: `${option}: ${problem}` };
 }

@@ -33,6 +33,7 @@ export function linesView(
     onModelNotice: (notice) => {
       beside(noticeLine(notice));
     },
+    onAdvice: beside,
     onTimeout: (reason) => {
       renderer.explainCancel(reason);
     },
@@ -59,6 +60,9 @@ export function framesView({ stdout }: Pick<CliIo, 'stdout'>, turn: () => string
     },
     onModelNotice: (notice) => {
       writer.status(notice.kind, noticeFields(notice));
+    },
+    onAdvice: (message) => {
+      writer.status('advice', { message });
     },
     onTimeout: (message) => {
       writer.status('timeout', { message });

@@ -13,7 +13,7 @@ const NO_LIMITS: TurnLimits = {
   windowTokens: null,
 };
 const NO_TOOLS: ToolSettings = { servers: [], readOnly: false, yes: false };
-const NO_MODEL: ModelSettings = { models: [], baseUrl: null, offline: false };
+const NO_MODEL: ModelSettings = { models: [], baseUrl: null, offline: false, images: true };
 const ask = (question: string, given: Partial<AskCommand> = {}): AskCommand => ({
   kind: 'ask',
   question,
@@ -90,6 +90,10 @@ describe('what is asked for', () => {
       modelled({ baseUrl: 'https://a:b@tea.test/' })],
     ['the last --base-url', ['--base-url=http://a', '--base-url=http://b', '--model=m', 'q'],
       modelled({ models: ['m'], baseUrl: 'http://b' })],
+    ['--base-url with a model of another provider besides',
+      ['--base-url=http://b', '--model=deepseek:', '--model=local:m', 'q'],
+      modelled({ models: ['deepseek:', 'local:m'], baseUrl: 'http://b' })],
+    ['--no-images', ['--no-images', 'q'], modelled({ images: false })],
     ['--offline', ['--offline', 'q'], modelled({ offline: true })],
     ['--offline alone', ['--offline'],
       prompt({ bare: false, model: { ...NO_MODEL, offline: true } })],
@@ -178,9 +182,10 @@ describe('what is wrong, what was expected and what came', () => {
     [['--base-url'], '--base-url: expected a URL, got nothing'],
     ...[
       ['', 'an empty text'],
-      ['127.0.0.1:8080', '"127.0.0.1:8080"'],
-      ['ftp://tea.test', '"ftp://tea.test"'],
-      ['name:secret@tea.test', 'something else'],
+      ...['127.0.0.1:8080', 'ftp://tea.test', 'name:secret@tea.test', 'abc.secret', 'n:secret'].map(
+        (text) => [text, 'a text that is no such URL'],
+      ),
+      ['http://name:secret', 'one that cannot be read'],
       ['http://', 'one that cannot be read'],
       ['http://tea.test/v1?key=secret', 'one with a query'],
       ['http://tea.test/v1#secret', 'one with a fragment'],
@@ -188,6 +193,12 @@ describe('what is wrong, what was expected and what came', () => {
       [`--base-url=${url}`, 'q'],
       `--base-url: expected an http or https URL without a query, got ${came}`,
     ]),
+    ...[['deepseek:x'], ['openai:', 'google:g']].map((models): [string[], string] => [
+      ['--base-url=http://a', ...models.map((model) => `--model=${model}`), 'q'],
+      '--base-url: expected a --model of that server, such as local: or a name without a ' +
+        `provider, got ${JSON.stringify(models[0])}`,
+    ]),
+    [['--no-images', '--image=a.png', 'q'], '--no-images: expected no --image, got one'],
     [['--offline=yes', 'q'], '--offline: expected no value, got "yes"'],
     [['--offline', '--model', 'a', 'q'],
       '--offline: expected neither --model nor --base-url, got --model'],
@@ -212,7 +223,7 @@ describe('what is wrong, what was expected and what came', () => {
     [['log', 'a', '--image', 'x'],
       'celestea log FILE: expected no option but --json, got --image'],
     [['check', 'a', '--model', 'x'], 'celestea check FILE: expected no option, got --model'],
-    ...['--image=x', '--model=x', '--base-url=http://x', '--offline'].map(
+    ...['--image=x', '--no-images', '--model=x', '--base-url=http://x', '--offline'].map(
       (word): [string[], string] => [
         ['tools', word],
         'celestea tools: expected no option but --root, --mcp, --read-only, --json, ' +

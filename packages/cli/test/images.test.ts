@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { runCli } from '../src/index.ts';
 import { freshFolder } from './support/folder.ts';
 import { fakeIo, type FakeIo } from './support/io.ts';
-import { modelServer, words, type Asked } from './support/model-server.ts';
+import { modelServer, refuse, words, type Asked } from './support/model-server.ts';
 import { rowsIn, sessionNames } from './support/session.ts';
 
 /** A picture of one pixel. */
@@ -103,6 +103,59 @@ describe('--image', () => {
     const io = fakeIo({ cwd: withPictures() });
     expect(await runCli(['--image', 'cup.png', 'hello'], io)).toBe(0);
     expect(io.stdout.text).toContain('I cannot look at pictures, so I left them aside.');
+  });
+});
+
+describe('a model that cannot see', () => {
+  const session = ['--session', 'tea.jsonl'];
+  const hint =
+    'the model refuses the pictures of this session; --no-images tells it of them in words\n';
+  const unseen = 'unknown variant `image_url`, expected `text`';
+
+  it('is known by what it says, and the session goes on with --no-images', async () => {
+    const { url, asked } = await modelServer(
+      refuse(400, unseen),
+      refuse(422, 'no vision here'),
+      words('A cup, I am told.'),
+    );
+    const cwd = withPictures();
+    const run = async (...argv: readonly string[]): Promise<FakeIo> => {
+      const io = fakeIo({ cwd });
+      await runCli([...at(url), ...session, ...argv], io);
+      return io;
+    };
+    const first = await run('--image', 'cup.png', 'what is it?');
+    expect(first.stderr.text).toBe(hint);
+    expect(first.stdout.text).toContain('\nerror (generate: HTTP 400: unknown variant');
+    expect((await run('--resume', 'and now?')).stderr.text).toBe(hint);
+    const last = await run('--resume', '--no-images', 'and now?');
+    expect(last.stderr.text).toBe('');
+    expect(last.stdout.text).toContain('A cup, I am told.');
+    const body = JSON.stringify(asked.at(-1)?.body);
+    expect(body).toContain('cup.png');
+    expect(body).toContain('this model cannot see pictures]');
+    expect(body).not.toContain('base64');
+  });
+
+  it('is told in a frame with --json', async () => {
+    const { url } = await modelServer(refuse(400, unseen));
+    const io = fakeIo({ cwd: withPictures() });
+    expect(await runCli([...at(url), '--json', '--image', 'cup.png', 'q'], io)).toBe(1);
+    const frames = io.stdout.text.trimEnd().split('\n').map((line) => JSON.parse(line) as object);
+    const payload = { phase: 'advice', message: hint.trimEnd() };
+    expect(frames).toContainEqual(expect.objectContaining({ event: 'status', payload }));
+    expect(frames.at(-1)).toMatchObject({ event: 'turn_end' });
+  });
+
+  it.each<[string, string[], Parameters<typeof refuse>[1]]>([
+    ['something else was refused', ['--image', 'cup.png'], 'no such model'],
+    ['there is no picture', [], unseen],
+    ['none was sent', ['--no-images'], unseen],
+  ])('is not suspected when %s', async (_, options, message) => {
+    const { url } = await modelServer(refuse(400, message));
+    const io = fakeIo({ cwd: withPictures() });
+    expect(await runCli([...at(url), ...options, 'q'], io)).toBe(1);
+    expect(io.stderr.text).toBe('');
   });
 });
 

@@ -239,7 +239,54 @@ describe('when no model answers', () => {
     expect(sessionNames(io.cwd)).toEqual([]);
   });
 
-  it('is cancelled while a server is asked for its models', async () => {
+  it.each<[string, string[], RegExp]>([
+    ['folder', ['--root', 'nope'], /^celestea: --root: the folder ".*nope" does not exist\n/],
+    ['last session', ['--resume'], /^celestea: --resume: expected a session in /],
+    ['session', ['--resume', '--session=no.jsonl'], /^celestea: --session: expected a file to/],
+    ['session file', ['--session=.'], /: --session: expected a file, but ".*" is a folder/],
+  ])('a %s that cannot be used is told before a server is asked', async (_, options, message) => {
+    const { url, asked } = await modelServer();
+    const io = fakeIo({ cwd: freshFolder() });
+    expect(await ask([...at(url), ...options], io)).toBe(2);
+    expect(io.stderr.text).toMatch(message);
+    expect(asked).toEqual([]);
+  });
+
+  it('a base URL is not passed over for what the environment names', async () => {
+    const { url, asked } = await modelServer();
+    const env = { DEEPSEEK_API_KEY: KEY_TEXT, CELESTEA_MODEL: 'deepseek:deepseek-chat' };
+    const io = fakeIo({ cwd: freshFolder(), env });
+    expect(await ask(at(url), io)).toBe(1);
+    expect(io.stderr.text).toMatch(/^celestea: CELESTEA_MODEL names "deepseek:deepseek-chat"/);
+    expect(io.stderr.text).toContain(url);
+    expect(asked).toEqual([]);
+  });
+
+  it('--idle-timeout ends the wait for the names of the models', async () => {
+    const { url } = await modelServer(silence());
+    const io = fakeIo({ cwd: freshFolder() });
+    expect(await ask(['--idle-timeout', '0.01', ...at(url)], io)).toBe(1);
+    expect(io.stderr.text).toMatch(/^celestea: no model is named, and .* answer for 10 ms\n$/);
+    expect(sessionNames(io.cwd)).toEqual([]);
+  });
+
+  it('--timeout ends the setting up', async () => {
+    const io = fakeIo({ cwd: freshFolder() });
+    const findModel: CliParts['findModel'] = ({ signal }) =>
+      new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => {
+          reject(new Error('aborted'));
+        });
+      });
+    expect(await runCli(['--timeout', '0.01', 'hello'], io, { findModel })).toBe(130);
+    expect(io.stderr.text).toBe(
+      'celestea: cancelled while the model was set up: it took longer than --timeout, 10 ms\n',
+    );
+    expect(sessionNames(io.cwd)).toEqual([]);
+  });
+
+  const limits = [[[]], [['--timeout', '9999']]];
+  it.each(limits)('is cancelled while it is set up, with %j', async (limit) => {
     const cancel = new AbortController();
     const { url } = await modelServer(
       silence(() => {
@@ -247,13 +294,13 @@ describe('when no model answers', () => {
       }),
     );
     const io = fakeIo({ cwd: freshFolder(), signal: cancel.signal });
-    const given: unknown[] = [];
+    const given: (AbortSignal | undefined)[] = [];
     const findModel: CliParts['findModel'] = (options) => {
       given.push(options.signal); // without it, the wait would end as well, but later
       return llmFromEnv(options);
     };
-    expect(await runCli([...at(url), 'hello'], io, { findModel })).toBe(130);
-    expect(given).toEqual([cancel.signal]);
+    expect(await runCli([...at(url), ...limit, 'hello'], io, { findModel })).toBe(130);
+    expect(given.map((signal) => signal?.aborted)).toEqual([true]);
     expect(io.stderr.text).toBe('celestea: cancelled while the model was set up\n');
     expect(sessionNames(io.cwd)).toEqual([]);
   });

@@ -20,18 +20,21 @@ export function readBaseURL(text: unknown): BaseURL | null {
   return { url: plainURL(url), ...credentialsOf(url) };
 }
 
-/** What came, for an error: never its user, its query, or what might be a key. */
+/**
+ * What came, for an error: never its user and its query. What is no URL of this kind may be a
+ * key in the wrong place, whatever it looks like, and is not shown at all.
+ */
 export function describeBaseURL(value: unknown): string {
-  if (typeof value !== 'string') return describeValue(value);
+  if (typeof value !== 'string' || value.trim() === '') return describeValue(value);
   const url = parseHttp(value);
   if (url !== null) return JSON.stringify(plainURL(url));
-  const isPlain = /[:/.]/.test(value) && !/[@?#]/.test(value);
-  return isPlain || value.trim() === '' ? describeValue(value) : 'a string';
+  return BEGINS_HTTP.test(value) ? 'one that cannot be read' : 'a text that is no such URL';
 }
 
+const BEGINS_HTTP = /^\s*https?:\/\//i;
+
 function parseHttp(text: string): URL | null {
-  if (!/^\s*https?:\/\//i.test(text)) return null;
-  return URL.canParse(text) ? new URL(text) : null;
+  return BEGINS_HTTP.test(text) && URL.canParse(text) ? new URL(text) : null;
 }
 
 const plainURL = ({ origin, pathname }: URL): string => origin + pathname.replace(/\/+$/, '');

@@ -1,7 +1,7 @@
 import { isRecord, LlmError, type Llm } from '@celestea/core';
 
 import { expectHook, expectLlm, expectThat } from './expect.ts';
-import { closeReply, openReply, type EarlyFailure } from './first-event.ts';
+import { closeReply, openReply, type EarlyFailure, type UsageEvent } from './first-event.ts';
 import { tell } from './hook.ts';
 import type { NamedLlm } from './named-llm.ts';
 
@@ -26,7 +26,8 @@ export interface FallbackOptions {
 /**
  * Several models as one: each request goes to the first, and to the next one only when the one
  * before failed and nothing of its reply was told. A failure is a rejection, a throw before the
- * first event, a `failed` event in its place, or a stream that ends without any. Every failure
+ * first event, a `failed` event in its place, or a stream that ends without any; `usage` alone is
+ * no reply, and is told with the one that stands. Every failure
  * counts, whatever its class: a refused key is a reason to ask another provider, and so is a
  * request that is too long or malformed for one of them, since their limits differ. The
  * failure of the last model stands as it is.
@@ -53,8 +54,11 @@ export function withFallback(llms: readonly NamedLlm[], options: FallbackOptions
     generate: async (request, given) => {
       let current = first;
       const others = rest.values();
+      let before: readonly UsageEvent[] = [];
       for (;;) {
-        const { failure, reply } = await openReply(current.llm, request, given);
+        const opened = await openReply(current.llm, request, given, before);
+        const { failure, reply } = opened;
+        before = opened.spent;
         if (failure === null) {
           tell(onAnswer, current.name);
           return reply;

@@ -19,11 +19,15 @@ import type { NamedLlm } from './named-llm.ts';
  * Who is asked where a name does not say it: the server of the option `baseURL`; else the first
  * provider of the table whose key is set; else the server of `OPENAI_BASE_URL`, which needs no
  * key. A server by itself is `local`: where no model is named, it is asked for
- * `{baseURL}/models`, for at most 10 seconds, and the first that it names is taken.
+ * `{baseURL}/models`, for at most 10 seconds or the shorter `timeouts.responseMs`, and the first
+ * that it names is taken. A model of another provider never stands silently in for the server of
+ * the option: that is a `TypeError` where `models` names nobody else, and an `LlmSetupError` where
+ * `CELESTEA_MODEL` names one.
  *
- * Each key goes to its own provider alone. `OPENAI_API_KEY` goes to `OPENAI_BASE_URL` where that
- * is set; the server of the option `baseURL` gets it only when it is that same server. For any
- * other, `CELESTEA_API_KEY` is the key, and is sent to no one else.
+ * Each key goes to its own provider alone; that of `openai` is at `OPENAI_BASE_URL` where that is
+ * set. A `local` server, that of the option `baseURL` or of `OPENAI_BASE_URL`, is sent
+ * `CELESTEA_API_KEY`, which no one else is; without it `OPENAI_API_KEY`, but only where the server
+ * is the one of `OPENAI_BASE_URL`, or OpenAI's own when that is not set.
  *
  * Models of `anthropic` and `google` need a package that is installed besides (`@ai-sdk/anthropic`,
  * `@ai-sdk/google`). It is loaded here, so that a missing one is told before there is a turn.

@@ -7,6 +7,7 @@ import { API_KEY_EXPECTED, readApiKey } from './api-key.ts';
 import { BASE_URL_EXPECTED, describeBaseURL, readBaseURL, type BaseURL } from './base-url.ts';
 import { returnCallSignatures } from './call-signatures.ts';
 import { directFetch, type Fetch } from './direct-fetch.ts';
+import { signerOf } from './signer.ts';
 
 /** A model behind the chat completions API, which most servers speak. */
 export interface OpenAICompatibleOptions extends AiSdkLlmOptions {
@@ -52,7 +53,8 @@ interface ServerSettings {
 export function openAICompatibleLlm(options: OpenAICompatibleOptions): Llm {
   const { settings, secrets } = readSettings(options);
   let model: Promise<LanguageModelV3> | null = null;
-  return aiSdkLlm(() => (model ??= loadModel(settings)), { ...options, secrets });
+  const signer = options.signer ?? signerOf(settings.name, settings.baseURL);
+  return aiSdkLlm(() => (model ??= loadModel(settings)), { ...options, signer, secrets });
 }
 
 async function loadModel(settings: ServerSettings): Promise<LanguageModelV3> {

@@ -1,7 +1,7 @@
 import { isRecord, LlmError, type Llm } from '@celestea/core';
 
 import { expectHook, expectLlm, expectThat } from './expect.ts';
-import { openReply, type EarlyFailure } from './first-event.ts';
+import { openReply, type EarlyFailure, type UsageEvent } from './first-event.ts';
 import { tell } from './hook.ts';
 import { pause } from './pause.ts';
 
@@ -48,7 +48,8 @@ const MOST_DOUBLINGS = 64;
 /**
  * A model that is asked again when it fails and the same request may succeed later: when it
  * rejects, or throws before the first event of its stream, with an {@link LlmError} that is
- * `retryable` (C2.4). Once any event came (`usage` too), nothing is asked again. A `failed` event
+ * `retryable` (C2.4). Once any event but `usage` came, nothing is asked again; what the tries
+ * cost is told with the reply that stands. A `failed` event
  * carries no class and an empty reply says nothing, so both are passed on, like any other error.
  *
  * `generate` settles when there is a first event or no try is left; the waits are part of it,
@@ -71,8 +72,10 @@ export function withRetry(llm: Llm, policy: RetryPolicy = {}): Llm {
   const plan = readPolicy(policy);
   return {
     generate: async (request, options) => {
+      let before: readonly UsageEvent[] = [];
       for (let attempt = 1; ; attempt += 1) {
-        const { failure, reply } = await openReply(llm, request, options);
+        const { failure, spent, reply } = await openReply(llm, request, options, before);
+        before = spent;
         const error = retryableError(failure);
         const delayMs = error === null ? null : delayAfter(attempt, error, plan);
         if (error === null || delayMs === null) return reply;

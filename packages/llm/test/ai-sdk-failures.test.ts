@@ -72,10 +72,20 @@ describe('a failure', () => {
       { message: 'the provider broke the reply off (SAFETY)' },
     ],
     [
-      'a stop inside a call',
+      'a reason that is not known',
       [finish('other', 'odd')],
-      { message: 'the model stopped inside a tool call (odd)' },
+      {
+        retryable: false,
+        message:
+          'the reply of the model has tool calls, and ended for a reason that is not known (odd)',
+      },
     ],
+    [
+      'a filter of another name',
+      [finish('other', 'sensitive')],
+      { retryable: false, message: 'the provider broke the reply off (sensitive)' },
+    ],
+    ['an empty reason', [finish('other', '')], { retryable: true }],
   ];
   test.each(torn)(
     'C2.4 with calls before %s is an LlmError, and no call is told',
@@ -86,6 +96,26 @@ describe('a failure', () => {
       expect(thrown).toMatchObject({ kind: 'stream', ...expected });
     },
   );
+
+  test.each([
+    'insufficient_system_resource',
+    'error',
+    'network_error',
+    'abort',
+    'OTHER',
+    'UNEXPECTED_TOOL_CALL',
+  ])('C2.4 a reply that was broken off (%s) is no reply, with and without calls', async (raw) => {
+    for (const calls of [[], [call('a', '{}')], [call('a', '')]]) {
+      const { events, thrown } = await run([text('a'), ...calls, finish('other', raw)]);
+      expect(events).toEqual([{ kind: 'text', text: 'a' }]);
+      expect(thrown).toBeInstanceOf(LlmError);
+      expect(thrown).toMatchObject({
+        kind: 'stream',
+        retryable: true,
+        message: `the provider broke the reply off (${raw})`,
+      });
+    }
+  });
 
   test('C2.2 what a failed reply cost is told before it fails', async () => {
     const { events, thrown } = await run([
@@ -152,6 +182,17 @@ describe('a failure', () => {
       network('UND_ERR_BODY_TIMEOUT'),
       { kind: 'timeout', timeoutStage: 'idle', retryable: true },
     ],
+    [
+      'a port that nobody may ask',
+      new TypeError('fetch failed', { cause: new Error('bad port') }),
+      { retryable: false, message: 'the provider cannot be asked: bad port' },
+    ],
+    [
+      'headers without end',
+      network('UND_ERR_HEADERS_OVERFLOW'),
+      { retryable: false, message: 'the provider cannot be asked: inner' },
+    ],
+    ['a certificate', network('CERT_HAS_EXPIRED'), { retryable: false }],
     ['a text', 'no', { message: 'no', retryable: false }],
     ['nothing', undefined, { message: 'the provider gave no reason' }],
     [

@@ -11,7 +11,7 @@ import {
   type Message,
   type ModelRequest,
 } from '@celestea/core';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { aiSdkLlm } from '../src/index.ts';
 import { collect, finish, requestOf, scriptedModel } from './support/v3-model.ts';
@@ -166,6 +166,26 @@ test('a picture that cannot be had is a note, never a failed request', async () 
   }
 });
 
+test('a picture for a model that cannot see is a note, and is not read', async () => {
+  const messages = [
+    userMessageWithImages('what is it?', [picture]),
+    assistant(calls('a', {})),
+    toolResultWithImages('a', 'one', [missing]),
+  ];
+  const read = vi.fn<typeof attachments.read>().mockResolvedValue(BYTES);
+  const prompt = await sent({ messages }, { attachments: { read }, pictures: false });
+  expect(prompt[0]?.content).toEqual([
+    { type: 'text', text: 'what is it?' },
+    { type: 'text', text: '[picture, image/png, 4×3: this model cannot see pictures]' },
+  ]);
+  const named = '[picture "a \\"b\\".png", image/png, 4×3: this model cannot see pictures]';
+  expect(prompt.at(-1)?.content).toContainEqual({ type: 'text', text: named });
+  expect(read).not.toHaveBeenCalled();
+  expect(() => aiSdkLlm(scriptedModel([]).model, { pictures: 0 as never })).toThrow(
+    'pictures: expected true or false, got 0',
+  );
+});
+
 test('X10 what a provider signed goes back to it, and to no other', async () => {
   const metadata = { test: { signature: 's' } };
   const mine = { provider: 'test.chat', metadata };
@@ -223,6 +243,39 @@ test('X11 ids and arguments that a provider would refuse are sent as it takes th
   expect(prompt[2]).toMatchObject({
     content: [{ toolCallId: 'call-2' }, { toolCallId: 'call-1' }, { toolCallId: 'call-3' }],
   });
+});
+
+test('C1.3 a name that a model made up is sent as providers take it, with its answer', async () => {
+  const names = ['functions.read_file', '', 'read file', '日本', 'x'.repeat(200), 'mcp-1_add'];
+  const messages = names.flatMap((name, index) => {
+    const id = String(index);
+    const call = { id, name, args: {} };
+    return [
+      assistant({ type: 'tool_call', content: call }),
+      toolResultMessage(id, 'there is no such tool'),
+    ];
+  });
+  const prompt = await sent({ messages: [userMessage('go'), ...messages] });
+  const sentNames = prompt.flatMap(({ content }) =>
+    typeof content === 'string'
+      ? []
+      : content.flatMap((part) => ('toolName' in part ? [part.toolName] : [])),
+  );
+  const plain = ['functions_read_file', 'unnamed', 'read_file', '_', 'x'.repeat(64), 'mcp-1_add'];
+  expect(sentNames).toEqual(plain.flatMap((name) => [name, name]));
+});
+
+test('X10 reasoning goes back as well-formed Unicode', async () => {
+  const meta = { provider: 'test.chat', metadata: { test: { signature: 's' } } };
+  const messages = [userMessage('go'), assistant(thinking('a\ud800b', meta), calls('a', {}))];
+  expect((await sent({ messages }))[1]).toMatchObject({ content: [{ text: 'a\ufffdb' }, {}] });
+});
+
+test('X10 a signer tells apart the servers that one adapter asks', async () => {
+  const signed = { provider: 'a@one', metadata: { test: { signature: 's' } } };
+  const messages = [userMessage('go'), assistant(thinking('of one', signed), calls('a', {}))];
+  expect((await sent({ messages }, { signer: 'a@one' }))[1]?.content).toHaveLength(2);
+  expect((await sent({ messages }, { signer: 'a@two' }))[1]?.content).toHaveLength(1);
 });
 
 test('C2.4 a request without messages is refused before it is sent', async () => {

@@ -20,13 +20,15 @@ import {
   says,
   seen,
   seenOf,
+  standingOf,
   streams,
   tears,
   text,
   throws,
+  toldBy,
   TriesLlm,
-  usageEvent,
   type Try,
+  usageEvent,
 } from './support/tries.ts';
 
 const reason = { of: 'the caller' };
@@ -91,7 +93,6 @@ describe('when the next one is asked', () => {
   const replies: [string, Try][] = [
     ['text', tears(busy(), text('a'))],
     ['empty text', tears(busy(), text(''))],
-    ['usage', tears(busy(), usageEvent)],
     ['thinking, then `failed`', streams({ kind: 'thinking', text: 'a' }, failedEvent)],
     ['a reply', says('hi')],
     ['`interrupted`', streams({ kind: 'interrupted' })],
@@ -102,6 +103,14 @@ describe('when the next one is asked', () => {
     expect(await seen(withFallback(llms, options))).toEqual(seenOf(first));
     expect([fallbacks, answers]).toEqual([[], ['a']]);
     expect(callsOf(models)).toEqual([1, 0]);
+  });
+
+  test('C2.2 after usage alone, which is told with the reply that stands', async () => {
+    const { llms } = named(tears(busy(), usageEvent), streams(usageEvent, failedEvent), says('hi'));
+    const { options, answers } = told();
+    const { events } = await seen(withFallback(llms, options));
+    expect(events).toEqual([usageEvent, usageEvent, text('hi'), done('hi')]);
+    expect(answers).toEqual(['c']);
   });
 
   const odd: [string, unknown][] = [
@@ -253,18 +262,12 @@ describe('abort', () => {
     expect(callsOf(models)).toEqual([1, 0]);
   });
 
-  test('that came before is the first one’s own to answer, and nobody else is asked', async () => {
-    const options = { signal: AbortSignal.abort(reason) };
-    const interrupted = streams({ kind: 'interrupted' });
-    const answering = named(interrupted, says('no'));
-    expect(await seen(withFallback(answering.llms), options)).toEqual(seenOf(interrupted));
-    for (const first of [rejects(busy()), tears(busy()), streams(failedEvent), streams()]) {
-      const { llms, models } = named(first, says('no'));
-      const { options: hooks, fallbacks } = told();
-      const reply = await seen(withFallback(llms, hooks), options);
-      expect(reply).toEqual({ events: [], broke: 'generate', error: reason });
-      expect([callsOf(models), fallbacks]).toEqual([[1, 0], []]);
-    }
+  test('X2 that came before keeps all of them from being asked', async () => {
+    const { llms, models } = named(says('no'), says('no'));
+    const { options: hooks, fallbacks } = told();
+    const reply = await seen(withFallback(llms, hooks), { signal: AbortSignal.abort(reason) });
+    expect(reply).toEqual({ events: [], broke: 'generate', error: reason });
+    expect([callsOf(models), fallbacks]).toEqual([[0, 0], []]);
   });
 });
 
@@ -299,14 +302,13 @@ test('whatever the models do, the reader sees one of them, whole', async () => {
   const scripts = fc.array(anyTry, { minLength: 1, maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(scripts, async (tries) => {
-      const fails = (one: Try): boolean =>
-        one.at !== 'stream' || (one.events[0] ?? failedEvent).kind === 'failed';
+      const fails = (one: Try): boolean => (toldBy(one)[0] ?? failedEvent).kind === 'failed';
       const healthy = tries.findIndex((one) => !fails(one));
       const at = healthy === -1 ? tries.length - 1 : healthy;
       const { llms, models } = named(...tries);
       const { options, fallbacks, answers } = told();
       const reply = await seen(withFallback(llms, options));
-      expect(reply).toEqual(seenOf(tries[at] ?? rejects(null)));
+      expect(reply).toEqual(standingOf(...tries.slice(0, at + 1)));
       expect(callsOf(models)).toEqual(tries.map((_, index) => (index <= at ? 1 : 0)));
       expect(models.every(({ open }) => open === 0)).toBe(true);
       const names = llms.map(({ name }) => name);

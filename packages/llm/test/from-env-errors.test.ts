@@ -55,14 +55,22 @@ describe('what cannot be set up', () => {
       'a base URL',
       { ...OPENAI, OPENAI_BASE_URL: 'ada:openai-4712@host' },
       [],
-      `OPENAI_BASE_URL: expected ${noURL}, got a string`,
+      `OPENAI_BASE_URL: expected ${noURL}, got a text that is no such URL`,
     ],
     [
       'another base URL',
       { ...ANTHROPIC, ANTHROPIC_BASE_URL: 'localhost' },
       [],
-      `ANTHROPIC_BASE_URL: expected ${noURL}, got a string`,
+      `ANTHROPIC_BASE_URL: expected ${noURL}, got a text that is no such URL`,
     ],
+    ...['openai-4712.abcdef', 'ada:openai-4712', 'sk://openai-4712', 'http:/openai-4712'].map(
+      (key): [string, Env, string[], string] => [
+        `a key in its place, ${key}`,
+        { OPENAI_BASE_URL: key },
+        ['local:x'],
+        `OPENAI_BASE_URL: expected ${noURL}, got a text that is no such URL`,
+      ],
+    ),
     [
       'a name',
       { ...OPENAI, CELESTEA_MODEL: 'a\u0007' },
@@ -75,6 +83,23 @@ describe('what cannot be set up', () => {
     expect(error).toMatchObject({ name: 'LlmSetupError', message, install: null });
     expect(keysIn(error)).toEqual([]);
   });
+
+  test.each(['deepseek:d', 'local:x, deepseek:d'])(
+    'a base URL beside another provider in the environment: %s',
+    async (names) => {
+      const provider = await startProvider();
+      const baseURL = provider.url.replace('//', '//ada:openai-4712@');
+      const env = { ...ALL, CELESTEA_MODEL: names };
+      const error = await failureOf(llmFromEnv({ env, baseURL }));
+      expect(error).toBeInstanceOf(LlmSetupError);
+      expect(error.message).toBe(
+        `CELESTEA_MODEL names "deepseek:d", which is no model of the server ${provider.url} ` +
+          'that is to be asked: name one of its own, such as "local:", or leave one of them out',
+      );
+      expect(keysIn(error)).toEqual([]);
+      expect(provider.asked).toEqual([]);
+    },
+  );
 
   const failing = (error: unknown): Adapters => ({
     ...ADAPTERS,
@@ -117,6 +142,15 @@ describe('what cannot be set up', () => {
       { baseURL: 'http://ada:s3cret@host/v1?x' },
       'baseURL: expected an http or https URL without a query, got "http://host/v1"',
     ],
+    [
+      { baseURL: 'http://host/v1', models: ['openai:x', 'google:'] },
+      'models: expected one of the server of baseURL, such as "local:", got "openai:x"',
+    ],
+    [
+      { baseURL: 'http://host/v1', models: ['google:'] },
+      'models: expected one of the server of baseURL, such as "local:", got "google:"',
+    ],
+    [{ pictures: 'no' }, 'pictures: expected true or false, got "no"'],
     [{ baseURL: '' }, 'baseURL: expected an http or https URL without a query, got ""'],
     [{ retry: true }, 'retry: expected an object such as { retries: 2 }, or false, got true'],
     [{ retry: { retries: -1 } }, 'retries: expected a whole number from 0, got -1'],

@@ -97,6 +97,27 @@ describe('a server that is to say its models', () => {
     expect(error.message).toContain(`for ${String(MODELS_WAIT_MS)} ms`);
   });
 
+  test('is waited for no longer than for an answer', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const provider = await startProvider(() => 'silence');
+    for (const [responseMs, limit] of [[700, 700], [0, MODELS_WAIT_MS], [20_000, MODELS_WAIT_MS]]) {
+      const asked = provider.next();
+      const timeouts = { responseMs: responseMs ?? 0 };
+      const failed = failureOf(llmFromEnv({ env: {}, baseURL: provider.url, timeouts }));
+      await asked;
+      vi.advanceTimersByTime(limit ?? 0);
+      expect((await failed).message).toContain(`for ${String(limit)} ms`);
+    }
+  });
+
+  test('is not asked when an option is wrong', async () => {
+    const provider = await startProvider(() => 'silence');
+    const timeouts = { responseMs: -1 };
+    const error = await failureOf(llmFromEnv({ env: {}, baseURL: provider.url, timeouts }));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(provider.asked).toEqual([]);
+  });
+
   test('is left when the signal aborts, before or meanwhile', async () => {
     const provider = await startProvider(() => 'silence');
     const reason = new Error('enough');

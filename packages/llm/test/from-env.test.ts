@@ -52,8 +52,20 @@ describe('who is asked', () => {
   test('a base URL given as option wins over every key', async () => {
     const model = await modelOf({ env: ALL, baseURL: NOWHERE, models: ['llama3:8b'] });
     expect(model.name).toBe('local:llama3:8b');
-    const other = await modelOf({ env: ALL, baseURL: NOWHERE, models: ['openai:x'] });
-    expect(other.name).toBe('openai:x');
+    // a stand-in may be somebody else, also the first one
+    for (const models of [['openai:x', 'local:y'], ['local:y', 'openai:x']]) {
+      const [first] = models;
+      expect((await modelOf({ env: ALL, baseURL: NOWHERE, models })).name).toBe(first);
+    }
+  });
+
+  test.each<[string, Env]>([
+    ['the option', { CELESTEA_MODEL: 'deepseek:d' }],
+    ['the variable', { CELESTEA_MODEL: 'local:x,y' }],
+  ])('a base URL given as option goes with models of its server by %s', async (_, env) => {
+    const models = env['CELESTEA_MODEL'] === 'deepseek:d' ? ['x'] : [];
+    const model = await modelOf({ env: { ...ALL, ...env }, baseURL: NOWHERE, models });
+    expect(model.name).toBe('local:x');
   });
 
   test('any name that no provider begins is a model of the first one', async () => {
@@ -151,6 +163,7 @@ describe('which server gets which key', () => {
     ['https://api.openai.com/v1', { ...others, ...elsewhere }, null],
     ['https://api.deepseek.com/v1', others, null],
     ['https://mine.invalid/v1', { ...others, OPENAI_BASE_URL: 'no URL' }, null],
+    ['https://api.openai.com/v1', ALL, 'celestea-4715'],
   ])('the option %s %j', async (baseURL, env, key) => {
     const provider = await startProvider(({ path }) =>
       path.endsWith('/models') ? modelList('one') : null,
@@ -165,12 +178,18 @@ describe('which server gets which key', () => {
     }
   });
 
-  test('the base URL of the environment alone gets no key', async () => {
+  test.each<[Env, string | null]>([
+    [{}, null],
+    [OWN, 'celestea-4715'],
+    [ALL, 'celestea-4715'],
+    [others, 'openai-4712'],
+    [{ ...others, OPENAI_API_KEY: '' }, null],
+  ])('the server of OPENAI_BASE_URL %j', async (env, key) => {
     const provider = await startProvider(() => modelList('one'));
-    await modelOf({ env: { ...OWN, OPENAI_BASE_URL: provider.url } });
-    expect(provider.asked[0]?.headers.authorization).toBeUndefined();
-    await modelOf({ env: { ...ALL, OPENAI_BASE_URL: provider.url }, models: ['local:'] });
-    expect(keysIn(provider.asked[1])).toEqual(['openai-4712']);
+    await modelOf({ env: { ...env, OPENAI_BASE_URL: provider.url }, models: ['local:'] });
+    const sent = provider.asked[0]?.headers.authorization;
+    expect(sent).toBe(key === null ? undefined : `Bearer ${key}`);
+    expect(keysIn(provider.asked)).toEqual(key === null ? [] : [key]);
   });
 
   test('reasoning goes back to DeepSeek alone', async () => {
@@ -250,12 +269,37 @@ describe('several models', () => {
     const wanted: unknown[] = [];
     const told: string[] = [];
     const store = { read: (asked: unknown) => Promise.resolve((wanted.push(asked), null)) };
-    for (const name of ['deepseek:', 'anthropic:']) {
+    for (const name of ['openai:', 'anthropic:']) {
       const { llm } = await modelOf({ env: ALL, models: [name], attachments: store });
       const messages = [userMessageWithImages('look', [ref])];
       for await (const event of await llm.generate({ ...REQUEST, messages })) told.push(event.kind);
     }
     expect(wanted).toEqual([ref, ref]);
     expect(told.filter((kind) => kind === 'done')).toHaveLength(2);
+  });
+
+  test.each<[string, boolean | undefined, boolean]>([
+    ['deepseek:', undefined, false],
+    ['deepseek:', true, true],
+    ['openai:', undefined, true],
+    ['openai:', false, false],
+    ['anthropic:', false, false],
+    ['google:', undefined, true],
+    ['local:m', undefined, true],
+    ['local:m', false, false],
+  ])('%s with pictures %s is sent them: %s', async (name, pictures, isSent) => {
+    const provider = await startProvider();
+    const ref = { attachment_id: 'a1', media_type: 'image/png' as const, width: 1, height: 1 };
+    const attachments = { read: () => Promise.resolve(new Uint8Array([1, 2, 3])) };
+    const env = { ...ALL, OPENAI_BASE_URL: provider.url };
+    const given = pictures === undefined ? {} : { pictures };
+    const { llm } = await modelOf({ env, models: [name], attachments, ...given });
+    const messages = [userMessageWithImages('look', [ref])];
+    const told: string[] = [];
+    for await (const { kind } of await llm.generate({ ...REQUEST, messages })) told.push(kind);
+    expect(told).toContain('done');
+    const body = JSON.stringify(provider.asked[0]?.body);
+    expect(body.includes('AQID')).toBe(isSent);
+    expect(body.includes('this model cannot see pictures')).toBe(!isSent);
   });
 });

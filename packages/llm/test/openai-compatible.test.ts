@@ -1,12 +1,13 @@
 import { inspect } from 'node:util';
 
-import { LlmError } from '@celestea/core';
+import { assistantToolCall, LlmError, toolResultMessage, userMessage } from '@celestea/core';
 import { describe, expect, test } from 'vitest';
 
 import { openAICompatibleLlm, type OpenAICompatibleOptions } from '../src/openai-compatible.ts';
 import { ANSWER, json, startProvider } from './support/any-provider.ts';
 import { KEY } from './support/provider-streams/good-stream.ts';
 import { read } from './support/reading.ts';
+import { collect, requestOf } from './support/v3-model.ts';
 
 const SERVER = { baseURL: 'http://127.0.0.1:1/v1', model: 'm' };
 const PASSWORD = 'p@ss w/rd:1';
@@ -49,6 +50,23 @@ describe('a model of an OpenAI-compatible server', () => {
         stream_options: { include_usage: true },
       },
     });
+  });
+
+  test('X10 what a server signed goes back to it, and to no other', async () => {
+    const [first, second] = [await startProvider(), await startProvider()];
+    const metadata = { openaiCompatible: { thoughtSignature: 'signed-by-first' } };
+    const meta = { provider: `openaiCompatible@${new URL(first.url).host}`, metadata };
+    const messages = [
+      userMessage('go'),
+      assistantToolCall({ id: 'a', name: 'look', args: {}, meta }),
+      toolResultMessage('a', 'seen'),
+    ];
+    for (const { url } of [first, second]) {
+      const llm = openAICompatibleLlm({ baseURL: url, model: 'm' });
+      await collect(await llm.generate(requestOf({ messages })));
+    }
+    expect(JSON.stringify(first.asked[0]?.body)).toContain('signed-by-first');
+    expect(JSON.stringify(second.asked[0]?.body)).not.toContain('signed-by-first');
   });
 
   test('has no authorization without a key, and headers that are given win', async () => {
@@ -166,14 +184,17 @@ describe('options that are wrong', () => {
   test.each<[unknown, string]>([
     [undefined, 'undefined'],
     ['', '""'],
-    ['localhost:11434', '"localhost:11434"'],
-    ['ftp://host/v1', '"ftp://host/v1"'],
-    ['http://', '"http://"'],
-    ['https://host:99999/v1', '"https://host:99999/v1"'],
-    ['sk-4711', 'a string'],
-    ['ada:s3cret@host', 'a string'],
-    ['ftp://ada:s3cret@host', 'a string'],
-    ['http://ada:s3cret@', 'a string'],
+    ['localhost:11434', 'a text that is no such URL'],
+    ['ftp://host/v1', 'a text that is no such URL'],
+    ['http://', 'one that cannot be read'],
+    ['https://host:99999/v1', 'one that cannot be read'],
+    ['sk-4711', 'a text that is no such URL'],
+    ['abcdef.s3cret', 'a text that is no such URL'],
+    ['ada:s3cret', 'a text that is no such URL'],
+    ['ada:s3cret@host', 'a text that is no such URL'],
+    ['ftp://ada:s3cret@host', 'a text that is no such URL'],
+    ['http://ada:s3cret', 'one that cannot be read'],
+    ['http://ada:s3cret@', 'one that cannot be read'],
     ['http://host/v1?key=s3cret', '"http://host/v1"'],
     ['http://ada:s3cret@host/v1/#s3cret', '"http://host/v1"'],
   ])('the base URL %j', (baseURL, came) => {

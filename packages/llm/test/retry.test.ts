@@ -17,15 +17,17 @@ import {
   request,
   says,
   seen,
+  type Seen,
   seenOf,
+  standingOf,
   streams,
   tears,
   text,
   throws,
+  toldBy,
   TriesLlm,
-  usageEvent,
-  type Seen,
   type Try,
+  usageEvent,
 } from './support/tries.ts';
 
 beforeEach(() => {
@@ -56,13 +58,13 @@ describe('what is tried again', () => {
     ['an empty reply', streams(), false],
     ['a retryable throw after text', tears(busy(), text('a')), false],
     ['a retryable throw after empty text', tears(busy(), text('')), false],
-    ['a retryable throw after usage', tears(busy(), usageEvent), false],
+    ['a retryable throw after usage', tears(busy(), usageEvent), true],
     ['a reply', says('hi'), false],
   ];
   test.each(cases)('C2.4 %s', async (_name, first, isTriedAgain) => {
     const model = new TriesLlm(first, says('again'));
     const reply = await readAll(withRetry(model));
-    expect(reply).toEqual(seenOf(isTriedAgain ? says('again') : first));
+    expect(reply).toEqual(isTriedAgain ? standingOf(first, says('again')) : seenOf(first));
     expect(model.calls).toBe(isTriedAgain ? 2 : 1);
     expect(model.open).toBe(0);
   });
@@ -75,6 +77,15 @@ describe('what is tried again', () => {
       expect(reply.error).toBe('error' in last ? last.error : null);
       expect(model.calls).toBe(3);
     }
+  });
+
+  test('C2.2 what failed tries cost is told with the failure that stands', async () => {
+    const model = new TriesLlm(tears(busy(), usageEvent), rejects(refused()), never);
+    expect(await readAll(withRetry(model))).toMatchObject({
+      events: [usageEvent],
+      broke: 'stream',
+      error: { message: 'refused' },
+    });
   });
 
   test('no retries are no retries', async () => {
@@ -207,22 +218,14 @@ describe('abort', () => {
     }
   });
 
-  test('that came before is the model’s own to answer, and no try follows it', async () => {
-    const signal = AbortSignal.abort(reason);
-    const answering = new TriesLlm(streams({ kind: 'interrupted' }), never);
-    expect(await readAll(withRetry(answering), signal)).toEqual({
-      events: [{ kind: 'interrupted' }],
-      broke: null,
+  test('X2 that came before keeps the model from being asked', async () => {
+    const model = new TriesLlm();
+    expect(await readAll(withRetry(model), AbortSignal.abort(reason))).toEqual({
+      events: [],
+      broke: 'generate',
+      error: reason,
     });
-    for (const first of [rejects(busy()), rejects(refused()), tears(busy()), streams()]) {
-      const failing = new TriesLlm(first, never);
-      expect(await readAll(withRetry(failing), signal)).toEqual({
-        events: [],
-        broke: 'generate',
-        error: reason,
-      });
-      expect(failing.calls).toBe(1);
-    }
+    expect(model.calls).toBe(0);
   });
 });
 
@@ -251,7 +254,7 @@ describe('whatever the tries do', () => {
   function standing(tries: readonly Try[], retries: number, maxDelayMs: number): number {
     const at = tries.findIndex((one, index) => {
       if (index === retries || !('error' in one)) return true;
-      if (one.at === 'stream' && one.events.length > 0) return true;
+      if (toldBy(one).length > 0) return true;
       const { error } = one;
       return !(error instanceof LlmError && error.retryable) || wait(error) > maxDelayMs;
     });
@@ -274,7 +277,7 @@ describe('whatever the tries do', () => {
         const start = Date.now();
         const reply = await readAll(withRetry(model, { ...policy, onRetry }));
         const at = standing(tries, policy.retries, policy.maxDelayMs);
-        expect(reply).toEqual(seenOf(tries[at] ?? never));
+        expect(reply).toEqual(standingOf(...tries.slice(0, at + 1)));
         expect(model.calls).toBe(at + 1);
         expect([model.open, delays.length]).toEqual([0, at]);
         expect(delays.every((ms) => ms >= 250 && ms <= policy.maxDelayMs)).toBe(true);

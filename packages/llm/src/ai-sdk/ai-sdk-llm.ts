@@ -69,9 +69,11 @@ class AiSdkLlm implements Llm {
     const { messages, model: name } = request;
     if (messages.length === 0) throw new LlmError('the request has no message to answer');
     const model = typeof this.#model === 'function' ? await this.#model(name) : this.#model;
-    const { provider } = model;
     const { attachments, idleMs, providerOptions, returnReasoning } = this.#options;
+    const provider = this.#options.signer ?? model.provider;
     const prompt = await promptOf(request, { provider, attachments });
+    // pictures are read meanwhile, whoever still wants the answer
+    wait.signal.throwIfAborted();
     const { stream } = await model.doStream({
       prompt,
       abortSignal: wait.signal,

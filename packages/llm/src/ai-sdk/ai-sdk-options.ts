@@ -2,12 +2,17 @@ import type { JSONObject, SharedV3ProviderOptions } from '@ai-sdk/provider';
 import { isRecord } from '@celestea/core';
 
 import { expectThat } from '../expect.ts';
-import type { AttachmentReader } from './pictures.ts';
+import type { AttachmentReader, PictureSource } from './pictures.ts';
 
 /** How an AI SDK model is asked. Everything may be left out. */
 export interface AiSdkLlmOptions {
   /** The bytes of pictures; without it, and for one it has not got, the model gets a note. */
   readonly attachments?: AttachmentReader;
+  /**
+   * Whether the model can see pictures. Many servers refuse a request with one otherwise, and
+   * with it every later turn of the session; `false` makes a note of each. Default: true.
+   */
+  readonly pictures?: boolean;
   /** What each request hands to the provider besides, under the provider's name. */
   readonly providerOptions?: Readonly<Record<string, JSONObject>>;
   /**
@@ -15,6 +20,11 @@ export interface AiSdkLlmOptions {
    * each silence in it. One that runs out is an `LlmError` of the kind `timeout`.
    */
   readonly timeouts?: { readonly responseMs?: number; readonly idleMs?: number };
+  /**
+   * Whose signatures these are: what it signed goes back to it and to no other (X10). Default:
+   * the `provider` of the model, which is the same for all servers that one adapter asks.
+   */
+  readonly signer?: string;
   /** Texts that never stand in an error, such as the key. */
   readonly secrets?: readonly string[];
   /**
@@ -26,10 +36,11 @@ export interface AiSdkLlmOptions {
 
 /** The same, checked and complete. */
 export interface CheckedOptions {
-  readonly attachments: AttachmentReader | undefined;
+  readonly attachments: PictureSource;
   readonly providerOptions: SharedV3ProviderOptions | undefined;
   readonly responseMs: number;
   readonly idleMs: number;
+  readonly signer: string | undefined;
   readonly secrets: readonly string[];
   readonly returnReasoning: boolean;
 }
@@ -38,7 +49,7 @@ export interface CheckedOptions {
 export function checkAiSdkOptions(options: AiSdkLlmOptions): CheckedOptions {
   expectObject('options', options);
   const { attachments, providerOptions, timeouts = {}, secrets = [] } = options;
-  const { returnReasoning = false } = options;
+  const { pictures = true, returnReasoning = false } = options;
   if (attachments !== undefined) {
     const isReader = isRecord(attachments) && typeof attachments.read === 'function';
     expectThat(isReader, 'attachments', 'an object with a read function', attachments);
@@ -49,13 +60,18 @@ export function checkAiSdkOptions(options: AiSdkLlmOptions): CheckedOptions {
     // the value is not shown: it is a secret
     throw new TypeError('secrets: expected a list of texts');
   }
-  const isFlag = typeof returnReasoning === 'boolean';
-  expectThat(isFlag, 'returnReasoning', 'true or false', returnReasoning);
+  const { signer } = options;
+  if (signer !== undefined) {
+    expectThat(typeof signer === 'string' && signer !== '', 'signer', 'a name', signer);
+  }
+  expectFlag('pictures', pictures);
+  expectFlag('returnReasoning', returnReasoning);
   return {
-    attachments,
+    attachments: pictures ? attachments : 'unseen',
     providerOptions,
     responseMs: checkLimit('timeouts.responseMs', timeouts.responseMs),
     idleMs: checkLimit('timeouts.idleMs', timeouts.idleMs),
+    signer,
     secrets,
     returnReasoning,
   };
@@ -66,6 +82,10 @@ function checkLimit(name: string, value = 0): number {
   expectThat(isLimit, name, 'a number of milliseconds, 0 or more', value);
   return value;
 }
+
+const expectFlag = (name: string, value: unknown): void => {
+  expectThat(typeof value === 'boolean', name, 'true or false', value);
+};
 
 const expectObject = (name: string, value: unknown): void => {
   expectThat(isRecord(value), name, 'an object', value);

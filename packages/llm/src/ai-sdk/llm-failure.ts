@@ -6,7 +6,16 @@ import {
 } from '@ai-sdk/provider';
 import { isRecord, LlmError, type ModelFailureKind, type TimeoutStage } from '@celestea/core';
 
-import { bodyReason, codeOf, reasonOf } from './provider-words.ts';
+import { AnswerError } from '../answer-error.ts';
+import { mayPass } from './may-pass.ts';
+import {
+  bodyReason,
+  isErrorBody,
+  namesOf,
+  parseBody,
+  reasonOf,
+  statusOf,
+} from './provider-words.ts';
 import { readRetryAfter } from './retry-after.ts';
 import type { Redact } from './secrets.ts';
 
@@ -15,16 +24,6 @@ const MAX_DEPTH = 6;
 
 /** Mostly a base URL that lacks its version. */
 const NOT_FOUND = 404;
-
-/** Statuses after which the same request may succeed; all from 500 on are such too. */
-const RETRYABLE_STATUSES: readonly number[] = [408, 409, 425, 429];
-
-/** Names that providers give to failures that pass. */
-const PASSING =
-  /overload|rate.?limit|too.?many|unavailable|resource.?exhausted|server.?error|internal|api_error|timeout|timed out|try again/i;
-
-/** A quota that is used up does not come back by waiting, though its status says so. */
-const SPENT = /insufficient_quota|billing|credit/i;
 
 /** The wait that a network error's code stands for. */
 const STAGES: Readonly<Record<string, TimeoutStage>> = {
@@ -37,6 +36,13 @@ const STAGES: Readonly<Record<string, TimeoutStage>> = {
 /** Codes of connections that failed or broke. */
 const BROKEN =
   /^(?:ECONN(?:REFUSED|RESET|ABORTED)|EPIPE|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_SOCKET)$/;
+
+/** Codes of requests that fail each time they are made. */
+const LASTING =
+  /^(?:(?:UND_ERR_HEADERS|HPE_HEADER)_OVERFLOW|ERR_SSL_WRONG_VERSION_NUMBER|\w*CERT\w*|UNABLE_TO_\w+)$/;
+
+/** What a `fetch` says of a request that it does not make; there is no code. */
+const NOT_MADE = /^(?:bad port|unknown scheme|invalid url|failed to parse url.*)$/i;
 
 /**
  * Any error of a provider as an {@link LlmError}: what it says, and what a retry policy needs.
@@ -54,6 +60,11 @@ export function llmFailure(thrown: unknown, kind: ModelFailureKind, redact: Reda
       details,
     );
   }
+  const answer = chain.find((error) => error instanceof AnswerError);
+  if (answer !== undefined) {
+    if (answer.told !== undefined) return toldFailure(answer.told, kind, redact);
+    return new LlmError(tidy(answer.message, redact), kind);
+  }
   if (APICallError.isInstance(thrown)) return apiFailure(thrown, chain, kind, redact);
   if (JSONParseError.isInstance(thrown)) {
     return new LlmError('the provider sent an event that is no JSON', kind, { retryable: true });
@@ -61,9 +72,7 @@ export function llmFailure(thrown: unknown, kind: ModelFailureKind, redact: Reda
   if (TypeValidationError.isInstance(thrown)) {
     const { value } = thrown;
     // an error in a shape of the server's own, or else what the SDK cannot read
-    if (isRecord(value) && ('error' in value || 'message' in value)) {
-      return llmFailure(value, kind, redact);
-    }
+    if (isErrorBody(value)) return toldFailure(value, kind, redact);
     return new LlmError('the provider sent an event of an unknown shape', kind);
   }
   if (InvalidResponseDataError.isInstance(thrown)) {
@@ -72,16 +81,19 @@ export function llmFailure(thrown: unknown, kind: ModelFailureKind, redact: Reda
     return new LlmError(tidy(text, redact), kind, { retryable: true });
   }
   if (chain.some(isBroken)) return brokenFailure(chain, kind, redact);
-  const code = codeOf(thrown);
-  const text = reasonOf(thrown);
-  const httpStatus = statusOf(thrown);
-  const named = [code, text].filter((part) => part !== '').join(' ');
-  const retryable =
-    !SPENT.test(named) &&
-    (isRetryableStatus(httpStatus) || (isSaid(thrown) && PASSING.test(named)));
-  return new LlmError(tidy(text || code || 'the provider gave no reason', redact), kind, {
-    httpStatus,
-    retryable,
+  return toldFailure(thrown, kind, redact);
+}
+
+/** An error inside a stream or in place of one, or something else that was thrown. */
+function toldFailure(told: unknown, kind: ModelFailureKind, redact: Redact): LlmError {
+  const words = reasonOf(told);
+  const status = statusOf(told);
+  // what a program throws is not a provider's to name
+  const isSaid = !(told instanceof Error);
+  const signs = { status, names: isSaid ? namesOf(told) : '', words: isSaid ? words : '' };
+  return new LlmError(tidy(words || 'the provider gave no reason', redact), kind, {
+    httpStatus: status,
+    retryable: mayPass({ ...signs, retryAfterMs: null }),
   });
 }
 
@@ -91,7 +103,7 @@ function apiFailure(
   kind: ModelFailureKind,
   redact: Redact,
 ): LlmError {
-  const { statusCode, message, responseHeaders, responseBody } = error;
+  const { statusCode, message, responseHeaders, responseBody = '' } = error;
   const isRefusal = statusCode !== undefined && statusCode >= 300;
   if (!isRefusal && (statusCode === undefined || chain.some(isBroken))) {
     return brokenFailure(chain, kind, redact, statusCode === undefined ? kind : 'stream');
@@ -104,10 +116,12 @@ function apiFailure(
   const words = (error.data === undefined ? bodyReason(responseBody) : '') || message;
   const said = words.trim() === '' ? '' : `: ${words}`;
   const where = statusCode === NOT_FOUND ? ` at ${plainUrl(error.url)}` : '';
+  const names = namesOf(parseBody(responseBody));
+  const retryAfterMs = readRetryAfter(responseHeaders);
   return new LlmError(tidy(`HTTP ${String(statusCode)}${where}${said}`, redact), kind, {
     httpStatus: statusCode,
-    retryable: isRetryableStatus(statusCode) && !SPENT.test(`${message} ${responseBody ?? ''}`),
-    retryAfterMs: readRetryAfter(responseHeaders),
+    retryable: mayPass({ status: statusCode, names, words, retryAfterMs }),
+    retryAfterMs,
   });
 }
 
@@ -117,6 +131,10 @@ function brokenFailure(
   redact: Redact,
   broke: ModelFailureKind = kind,
 ): LlmError {
+  const lasting = chain.map(lastingReason).find((found) => found !== null);
+  if (lasting !== undefined) {
+    return new LlmError(tidy(`the provider cannot be asked: ${lasting}`, redact), kind);
+  }
   const what = broke === 'generate' ? 'the provider cannot be reached' : 'the connection broke';
   const inner = chain.map(reasonOf).findLast((text) => text !== '') ?? '';
   const why = inner === '' ? '' : `: ${inner}`;
@@ -142,6 +160,18 @@ function causesOf(thrown: unknown): unknown[] {
   return chain;
 }
 
+/** The code of a network error. */
+function codeOf(error: unknown): string {
+  const code = isRecord(error) ? error['code'] : undefined;
+  return typeof code === 'string' ? code : '';
+}
+
+/** Why a request cannot be made, then or later; `null` when it may. */
+function lastingReason(error: unknown): string | null {
+  const words = reasonOf(error);
+  return LASTING.test(codeOf(error)) || NOT_MADE.test(words) ? words : null;
+}
+
 function timeoutStageOf(error: unknown): TimeoutStage | null {
   const stage = STAGES[codeOf(error)];
   if (stage !== undefined) return stage;
@@ -151,20 +181,6 @@ function timeoutStageOf(error: unknown): TimeoutStage | null {
 const isBroken = (error: unknown): boolean =>
   BROKEN.test(codeOf(error)) ||
   (error instanceof TypeError && /^(?:terminated|fetch failed)$/i.test(error.message));
-
-const isRetryableStatus = (status: number | null): boolean =>
-  status !== null && (status >= 500 || RETRYABLE_STATUSES.includes(status));
-
-/** Whether a provider said it: its errors inside a stream are plain objects or texts. */
-const isSaid = (thrown: unknown): boolean => !(thrown instanceof Error);
-
-/** The HTTP status that an error inside a stream names. */
-function statusOf(thrown: unknown): number | null {
-  if (!isRecord(thrown)) return null;
-  const { code, status, error } = thrown;
-  const found = [status, code].map(Number).find((one) => one >= 400 && one < 600);
-  return found ?? (isRecord(error) ? statusOf(error) : null);
-}
 
 /** One line, bounded, without secrets. */
 function tidy(text: string, redact: Redact): string {

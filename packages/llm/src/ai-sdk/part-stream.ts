@@ -3,6 +3,7 @@ import type { LlmError, StreamEvent } from '@celestea/core';
 
 import type { ReplyTranslator } from './reply-parts.ts';
 import type { RequestWait } from './request-wait.ts';
+import { Turns } from './turns.ts';
 
 /** Milliseconds a provider has to close a stream that is over, so that its connection is kept. */
 const CLOSING_MS = 1000;
@@ -22,7 +23,10 @@ export interface PartStreamParts {
 export class PartStream implements AsyncIterableIterator<StreamEvent> {
   readonly #reader: ReadableStreamDefaultReader<LanguageModelV3StreamPart>;
   readonly #parts: PartStreamParts;
+  readonly #turns: Turns = new Turns();
   #ready: StreamEvent[] = [];
+  /** The read that was asked for last: the next one waits for it. */
+  #last: Promise<unknown> = Promise.resolve();
   /** Thrown once what is ready was read. */
   #failure: { readonly error: unknown } | null = null;
   /** `finished`: its end was read; `ended`: it failed or was left. */
@@ -37,7 +41,20 @@ export class PartStream implements AsyncIterableIterator<StreamEvent> {
     return this;
   }
 
-  async next(): Promise<IteratorResult<StreamEvent, undefined>> {
+  next(): Promise<IteratorResult<StreamEvent, undefined>> {
+    const result = this.#last.then(() => this.#next());
+    this.#last = result.catch(ignore);
+    return result;
+  }
+
+  return(): Promise<IteratorResult<StreamEvent, undefined>> {
+    this.#ready = [];
+    this.#failure = null;
+    if (this.#state === 'open') this.#giveUp();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  async #next(): Promise<IteratorResult<StreamEvent, undefined>> {
     for (;;) {
       const event = this.#ready.shift();
       if (event !== undefined) return { done: false, value: event };
@@ -51,16 +68,10 @@ export class PartStream implements AsyncIterableIterator<StreamEvent> {
     }
   }
 
-  return(): Promise<IteratorResult<StreamEvent, undefined>> {
-    this.#ready = [];
-    this.#failure = null;
-    if (this.#state === 'open') this.#giveUp();
-    return Promise.resolve({ done: true, value: undefined });
-  }
-
   async #readPart(): Promise<void> {
     const { wait, translator, idleMs, failure } = this.#parts;
     try {
+      if (this.#turns.isOver()) await this.#turns.wait();
       // behind an error there is no more than what the request cost
       const limitMs = translator.error === null ? idleMs : CLOSING_MS;
       const { done, value } = await wait.for(this.#reader.read(), 'idle', limitMs);
@@ -102,7 +113,9 @@ export class PartStream implements AsyncIterableIterator<StreamEvent> {
 
   async #runOut(): Promise<void> {
     try {
-      while (!(await this.#reader.read()).done);
+      while (!(await this.#reader.read()).done) {
+        if (this.#turns.isOver()) await this.#turns.wait();
+      }
     } catch {
       // what breaks after the end of a reply is of no account
     }
@@ -110,5 +123,5 @@ export class PartStream implements AsyncIterableIterator<StreamEvent> {
 }
 
 function ignore(): void {
-  // the stream is given up: how it takes that is of no account
+  // how it failed is told where it is read, or of no account any more
 }

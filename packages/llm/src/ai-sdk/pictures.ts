@@ -4,19 +4,25 @@ import type { AttachmentStore, ImageRef } from '@celestea/core';
 /** Where the bytes of pictures come from. */
 export type AttachmentReader = Pick<AttachmentStore, 'read'>;
 
+/** The same; `undefined` when there are none, `unseen` for a model that cannot see them. */
+export type PictureSource = AttachmentReader | 'unseen' | undefined;
+
 /**
- * A picture as the provider gets it. One whose bytes cannot be had is a note in words: it must
- * not fail the request, now and with every later turn.
+ * A picture as the provider gets it. One whose bytes cannot be had, or which the model cannot
+ * see, is a note in words: it must not fail the request, now and with every later turn.
  */
 export async function picturePart(
   ref: ImageRef,
-  store: AttachmentReader | undefined,
+  source: PictureSource,
 ): Promise<LanguageModelV3FilePart | LanguageModelV3TextPart> {
-  const bytes = await readBytes(ref, store);
-  if (bytes === null) return { type: 'text', text: `[${describePicture(ref)} is not available]` };
+  if (source === 'unseen') return note(`${describePicture(ref)}: this model cannot see pictures`);
+  const bytes = await readBytes(ref, source);
+  if (bytes === null) return note(`${describePicture(ref)}, is not available`);
   const named = ref.name === undefined ? {} : { filename: ref.name };
   return { type: 'file', data: bytes, mediaType: ref.media_type, ...named };
 }
+
+const note = (text: string): LanguageModelV3TextPart => ({ type: 'text', text: `[${text}]` });
 
 async function readBytes(
   ref: ImageRef,
@@ -32,5 +38,5 @@ async function readBytes(
 
 function describePicture({ name, media_type, width, height }: ImageRef): string {
   const called = name === undefined ? '' : ` ${JSON.stringify(name)}`;
-  return `picture${called}, ${media_type}, ${String(width)}×${String(height)},`;
+  return `picture${called}, ${media_type}, ${String(width)}×${String(height)}`;
 }

@@ -20,14 +20,15 @@ import {
 } from '@celestea/core';
 
 import { plainCallIds } from './call-ids.ts';
-import { picturePart, type AttachmentReader } from './pictures.ts';
+import { picturePart, type PictureSource } from './pictures.ts';
 import { readProviderMeta } from './provider-meta.ts';
+import { plainToolName } from './tool-names.ts';
 
 /** What a conversion needs besides the request. */
 export interface PromptOptions {
   /** Whose signatures may go back. */
   readonly provider: string;
-  readonly attachments: AttachmentReader | undefined;
+  readonly attachments: PictureSource;
 }
 
 type AssistantPart =
@@ -122,7 +123,7 @@ class ConversationBuilder {
     const meta = readProviderMeta(content.meta, this.#options.provider);
     if (meta === null || (meta.metadata === undefined && !beside)) return [];
     const signed = meta.metadata === undefined ? {} : { providerOptions: meta.metadata };
-    return [{ type: 'reasoning', text: content.text, ...signed }];
+    return [{ type: 'reasoning', text: content.text.toWellFormed(), ...signed }];
   }
 
   #call({ id, name, args, meta }: ToolCall): LanguageModelV3ToolCallPart {
@@ -130,7 +131,7 @@ class ConversationBuilder {
     return {
       type: 'tool-call',
       toolCallId: this.#idOf(id),
-      toolName: name,
+      toolName: plainToolName(name),
       // some providers refuse arguments that are no object
       input: isRecord(args) ? args : args === null ? {} : { arguments: args },
       ...(signed === undefined ? {} : { providerOptions: signed }),
@@ -142,7 +143,7 @@ class ConversationBuilder {
     this.#results.push({
       type: 'tool-result',
       toolCallId: this.#idOf(id),
-      toolName: this.#nameOf.get(id) ?? 'unknown',
+      toolName: plainToolName(this.#nameOf.get(id) ?? ''),
       output: { type: 'text', value: messageTexts(message).join('\n') },
     });
     this.#pictures.push(...(await this.#pictureParts(message)));

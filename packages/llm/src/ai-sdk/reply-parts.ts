@@ -1,20 +1,19 @@
 import type {
-  LanguageModelV3FinishReason,
   LanguageModelV3StreamPart,
   LanguageModelV3ToolCall,
   LanguageModelV3Usage,
   SharedV3ProviderMetadata,
 } from '@ai-sdk/provider';
 import {
-  LlmError,
   usageIsEmpty,
   type Content,
-  type FinishReason,
+  type LlmError,
   type StreamEvent,
   type ToolCall,
   type Usage,
 } from '@celestea/core';
 
+import { checkEnd, finishOf, tornError } from './finish-reason.ts';
 import { mergeMetadata, type ProviderMeta } from './provider-meta.ts';
 
 type Finish = Extract<LanguageModelV3StreamPart, { type: 'finish' }>;
@@ -105,10 +104,10 @@ export class ReplyTranslator {
     if (this.#begun.size > 0 && finishReason.unified !== 'length') {
       throw tornError('the reply of the model ended inside a tool call');
     }
-    checkEnd(finishReason, calls);
+    checkEnd(finishReason, calls.length > 0);
     const open = [...this.#reasoning.keys()].flatMap((id) => this.#endReasoning(id, undefined));
     const words: Content[] = this.#text === '' ? [] : [{ type: 'text', content: this.#text }];
-    const blocks = calls.map(({ call }): Content => ({ type: 'tool_call', content: call }));
+    const blocks = calls.map((call): Content => ({ type: 'tool_call', content: call }));
     const content = [...words, ...blocks];
     const message = { role: 'assistant' as const, content, tool_call_id: null };
     return [...open, { kind: 'done', message, finish: finishOf(finishReason) }];
@@ -141,12 +140,11 @@ export class ReplyTranslator {
     return [{ kind: 'thinking', text: '', meta: metaOf(provider, metadata) }];
   }
 
-  #readCall({ toolCallId, toolName, input, providerMetadata }: LanguageModelV3ToolCall): ReadCall {
-    const { args, isWhole } = readInput(input);
-    const call: ToolCall = { id: toolCallId, name: toolName, args };
+  #readCall({ toolCallId, toolName, input, providerMetadata }: LanguageModelV3ToolCall): ToolCall {
+    const call: ToolCall = { id: toolCallId, name: toolName, args: readInput(input) };
     if (providerMetadata !== undefined)
       call.meta = metaOf(this.#options.provider, providerMetadata);
-    return { call, isWhole };
+    return call;
   }
 
   #usageEvents(reported: LanguageModelV3Usage): StreamEvent[] {
@@ -155,67 +153,16 @@ export class ReplyTranslator {
   }
 }
 
-interface ReadCall {
-  readonly call: ToolCall;
-  /** Whether the arguments are JSON. */
-  readonly isWhole: boolean;
-}
-
 const metaOf = (provider: string, metadata: SharedV3ProviderMetadata | undefined): ProviderMeta =>
   metadata === undefined ? { provider } : { provider, metadata };
 
 /** Arguments that are no JSON stay a text: the registry refuses it, and the model may try again. */
-function readInput(input: string): { args: unknown; isWhole: boolean } {
-  if (input.trim() === '') return { args: {}, isWhole: true };
+function readInput(input: string): unknown {
+  if (input.trim() === '') return {};
   try {
-    return { args: JSON.parse(input) as unknown, isWhole: true };
+    return JSON.parse(input);
   } catch {
-    return { args: input, isWhole: false };
-  }
-}
-
-/** Refuses an end that is none, and calls of a reply that was broken off. */
-function checkEnd({ unified, raw }: LanguageModelV3FinishReason, calls: readonly ReadCall[]): void {
-  switch (unified) {
-    case 'stop':
-    case 'tool-calls':
-    case 'length': // the loop runs none of its calls (X8)
-      return;
-    case 'content-filter':
-      if (calls.length === 0) return;
-      throw new LlmError(`the provider broke the reply off (${raw ?? unified})`, 'stream');
-    case 'other':
-      // some adapters close a torn stream like this
-      if (raw === undefined)
-        throw tornError('the stream of the model ended without a finish reason');
-      if (calls.every(({ isWhole }) => isWhole)) return;
-      throw new LlmError(`the model stopped inside a tool call (${raw})`, 'stream');
-    case 'error':
-      throw new LlmError(`the model stopped with an error (${raw ?? 'no reason given'})`, 'stream');
-    default:
-      unified satisfies never;
-  }
-}
-
-const tornError = (message: string): LlmError =>
-  new LlmError(message, 'stream', { retryable: true });
-
-function finishOf({ unified, raw }: LanguageModelV3FinishReason): FinishReason {
-  if (raw === 'refusal') return 'refusal';
-  switch (unified) {
-    case 'tool-calls':
-      return 'tool_calls';
-    case 'content-filter':
-      return 'content_filter';
-    case 'stop':
-    case 'length':
-      return unified;
-    case 'error':
-    case 'other':
-      return 'other';
-    default:
-      unified satisfies never;
-      return 'other';
+    return input;
   }
 }
 

@@ -4,9 +4,10 @@ import { aiSdkLlm } from '../ai-sdk/ai-sdk-llm.ts';
 import type { AiSdkLlmOptions } from '../ai-sdk/ai-sdk-options.ts';
 import { directFetch } from '../direct-fetch.ts';
 import { openAICompatibleLlm } from '../openai-compatible.ts';
+import { signerOf } from '../signer.ts';
 import { loadAdapter, type AdapterName, type Adapters } from './adapters.ts';
 import type { Endpoint } from './endpoints.ts';
-import { PROVIDERS, type ProviderName } from './providers.ts';
+import { LOCAL, PROVIDERS, type ProviderName } from './providers.ts';
 
 /** Which model of which provider is built. */
 export interface BuildPlan {
@@ -15,20 +16,25 @@ export interface BuildPlan {
   readonly endpoint: Endpoint;
 }
 
+/** What every model is built with, whoever its provider is. */
+export type RequestOptions = Pick<AiSdkLlmOptions, 'attachments' | 'pictures' | 'timeouts'>;
+
 /** A model of a provider; an `LlmSetupError` when the package it needs is missing. */
 export async function buildLlm(
   plan: BuildPlan,
-  options: Pick<AiSdkLlmOptions, 'attachments' | 'timeouts'>,
+  options: RequestOptions,
   adapters: Adapters,
 ): Promise<Llm> {
   const { provider } = plan;
-  const adapter = provider === 'local' ? 'openai-compatible' : PROVIDERS[provider].adapter;
+  const known = provider === 'local' ? LOCAL : PROVIDERS[provider];
+  const { adapter } = known;
+  const all = { pictures: known.pictures, ...options };
   switch (adapter) {
     case 'openai-compatible':
-      return buildCompatible(plan, options);
+      return buildCompatible(plan, { ...all, returnReasoning: known.returnReasoning });
     case 'anthropic':
     case 'google':
-      return buildAdapted(adapter, plan, options, adapters);
+      return buildAdapted(adapter, plan, all, adapters);
     default:
       return adapter satisfies never;
   }
@@ -36,7 +42,7 @@ export async function buildLlm(
 
 function buildCompatible(
   { provider, model, endpoint }: BuildPlan,
-  options: Pick<AiSdkLlmOptions, 'attachments' | 'timeouts'>,
+  options: RequestOptions & Pick<AiSdkLlmOptions, 'returnReasoning'>,
 ): Llm {
   const { baseURL, apiKey } = endpoint;
   return openAICompatibleLlm({
@@ -46,7 +52,6 @@ function buildCompatible(
     name: provider,
     headers: baseURL.headers,
     secrets: baseURL.secrets,
-    returnReasoning: provider !== 'local' && PROVIDERS[provider].returnReasoning,
     ...(apiKey === null ? {} : { apiKey }),
   });
 }
@@ -55,7 +60,7 @@ function buildCompatible(
 async function buildAdapted(
   adapter: AdapterName,
   { model, endpoint }: BuildPlan,
-  options: Pick<AiSdkLlmOptions, 'attachments' | 'timeouts'>,
+  options: RequestOptions,
   adapters: Adapters,
 ): Promise<Llm> {
   const make = await loadAdapter(adapter, adapters);
@@ -63,5 +68,6 @@ async function buildAdapted(
   const key = apiKey ?? '';
   const headers = { ...baseURL.headers };
   const settings = { apiKey: key, baseURL: baseURL.url, headers, fetch: directFetch() };
-  return aiSdkLlm(make(settings, model), { ...options, secrets: [key, ...baseURL.secrets] });
+  const secrets = [key, ...baseURL.secrets];
+  return aiSdkLlm(make(settings, model), { ...options, signer: signerOf(adapter, baseURL), secrets });
 }

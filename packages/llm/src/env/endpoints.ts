@@ -14,7 +14,7 @@ export interface Endpoint {
   readonly apiKey: string | null;
 }
 
-/** The key of the server that the option `baseURL` names. */
+/** The key of a server that is known by its base URL alone. */
 const OWN_KEY = 'CELESTEA_API_KEY';
 const { openai } = PROVIDERS;
 const OPENAI_BASE_URL = 'OPENAI_BASE_URL';
@@ -59,17 +59,14 @@ export class Endpoints {
   }
 
   #local(): Endpoint {
-    if (this.#baseURL !== null) {
-      return { baseURL: this.#baseURL, apiKey: this.#keyOf(this.#baseURL) };
-    }
-    const baseURL = this.#environment.baseURL(OPENAI_BASE_URL);
+    const baseURL = this.#baseURL ?? this.#environment.baseURL(OPENAI_BASE_URL);
     if (baseURL === null) {
       throw new LlmSetupError(`local models need a base URL: set ${OPENAI_BASE_URL}`);
     }
-    return { baseURL, apiKey: this.#environment.key(openai.key) };
+    return { baseURL, apiKey: this.#keyOf(baseURL) };
   }
 
-  /** OpenAI's key is for the server its own variable names, or for OpenAI. */
+  /** OpenAI's key is for the server its own variable names, else for OpenAI. */
   #keyOf({ url }: BaseURL): string | null {
     const own = this.#environment.key(OWN_KEY);
     if (own !== null) return own;

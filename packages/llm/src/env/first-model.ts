@@ -6,7 +6,7 @@ import type { Endpoint } from './endpoints.ts';
 import { isModelName } from './model-names.ts';
 import { LlmSetupError } from './setup-error.ts';
 
-/** Milliseconds for a server to say which models it has. */
+/** The most milliseconds for a server to say which models it has. */
 export const MODELS_WAIT_MS = 10_000;
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
@@ -16,14 +16,18 @@ class UnusableAnswer extends Error {}
 /**
  * The first model a server has; one that only makes embeddings, when it has no other. Rejects
  * with an {@link LlmSetupError} when the server does not say, and with the signal's reason.
+ *
+ * @param limitMs milliseconds it may take, never more than {@link MODELS_WAIT_MS}; 0 for those
  */
 export async function firstModel(
   endpoint: Endpoint,
   signal: AbortSignal | undefined,
+  limitMs: number,
 ): Promise<string> {
+  const milliseconds = limitMs === 0 ? MODELS_WAIT_MS : Math.min(limitMs, MODELS_WAIT_MS);
   const wait = new RequestWait(signal);
   try {
-    return await wait.for(askForModel(endpoint, wait.signal), 'response', MODELS_WAIT_MS);
+    return await wait.for(askForModel(endpoint, wait.signal), 'response', milliseconds);
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason;
     const why = reasonText(error);

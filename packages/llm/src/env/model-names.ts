@@ -13,6 +13,15 @@ export interface ModelName {
 
 const EXPECTED = 'the name of a model, "[provider:]model"';
 
+/**
+ * The provider that a model's name, `[provider:]model`, begins with; `null` when it names none.
+ * Names of models hold colons as well: what stands before one counts when it is a provider's.
+ */
+export function modelProvider(name: string): ProviderName | null {
+  const colon = name.indexOf(':');
+  return colon === -1 ? null : readProviderName(name.slice(0, colon).trim());
+}
+
 /** The models of the option; a `TypeError` names the one that cannot be read. */
 export function readModels(models: unknown): ModelName[] {
   if (models === undefined) return [];
@@ -33,14 +42,12 @@ export function readModelList(variable: string, text: string): ModelName[] {
   });
 }
 
-/** Names of models hold colons as well: what stands before one counts when it is a provider's. */
 function readModelName(text: string): ModelName | null {
   const name = text.trim();
   if (!isModelName(name)) return null;
-  const colon = name.indexOf(':');
-  const provider = colon === -1 ? null : readProviderName(name.slice(0, colon).trim());
+  const provider = modelProvider(name);
   if (provider === null) return { provider, model: name };
-  const model = name.slice(colon + 1).trim();
+  const model = name.slice(name.indexOf(':') + 1).trim();
   return { provider, model: model === '' ? null : model };
 }
 

@@ -17,11 +17,19 @@ export interface LlmFromEnvOptions {
    * where commas stand between the names, else the default model of the first provider found.
    */
   readonly models?: readonly string[];
-  /** Where an OpenAI-compatible server is, which wins over every key. Needs no key itself. */
+  /**
+   * Where an OpenAI-compatible server is, which wins over every key. Needs no key itself. Beside
+   * it, one of the models at least has to be the server's own, `local:` or without a provider.
+   */
   readonly baseURL?: string;
   /** The bytes of pictures; see `AiSdkLlmOptions`. */
   readonly attachments?: NonNullable<AiSdkLlmOptions['attachments']>;
-  /** Limits of each request in milliseconds; see `AiSdkLlmOptions`. */
+  /** Whether the models can see pictures. Default: what is known of each provider. */
+  readonly pictures?: boolean;
+  /**
+   * Limits of each request in milliseconds; see `AiSdkLlmOptions`. `responseMs` also limits the
+   * wait for a server that is asked which models it has.
+   */
   readonly timeouts?: NonNullable<AiSdkLlmOptions['timeouts']>;
   /** How each model is retried before the next one stands in; `false` for not at all. */
   readonly retry?: RetryPolicy | false;

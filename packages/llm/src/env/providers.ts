@@ -15,6 +15,8 @@ export interface Provider {
   readonly defaultModel: string;
   /** Whether it wants the reasoning of a step with calls back. */
   readonly returnReasoning: boolean;
+  /** Whether its models can see pictures; `false` where it refuses each request with one. */
+  readonly pictures: boolean;
 }
 
 /** In the order in which they are looked for. */
@@ -33,6 +35,7 @@ export const PROVIDERS: Readonly<Record<KeyedProviderName, Provider>> = {
     baseURLFrom: null,
     defaultModel: 'deepseek-chat',
     returnReasoning: true,
+    pictures: false,
   },
   openai: {
     adapter: 'openai-compatible',
@@ -41,6 +44,7 @@ export const PROVIDERS: Readonly<Record<KeyedProviderName, Provider>> = {
     baseURLFrom: 'OPENAI_BASE_URL',
     defaultModel: 'gpt-5-mini',
     returnReasoning: false,
+    pictures: true,
   },
   anthropic: {
     adapter: 'anthropic',
@@ -49,6 +53,7 @@ export const PROVIDERS: Readonly<Record<KeyedProviderName, Provider>> = {
     baseURLFrom: 'ANTHROPIC_BASE_URL',
     defaultModel: 'claude-sonnet-4-5',
     returnReasoning: false,
+    pictures: true,
   },
   google: {
     adapter: 'google',
@@ -57,7 +62,15 @@ export const PROVIDERS: Readonly<Record<KeyedProviderName, Provider>> = {
     baseURLFrom: null,
     defaultModel: 'gemini-2.5-flash',
     returnReasoning: false,
+    pictures: true,
   },
+};
+
+/** What is taken for granted of a server that is known by its base URL alone. */
+export const LOCAL: Pick<Provider, 'adapter' | 'returnReasoning' | 'pictures'> = {
+  adapter: 'openai-compatible',
+  returnReasoning: false,
+  pictures: true,
 };
 
 /** A text as the name of a provider; `null` when it is none. */

@@ -1,10 +1,11 @@
-import type { AiSdkLlmOptions } from '../ai-sdk/ai-sdk-options.ts';
+import { checkAiSdkOptions } from '../ai-sdk/ai-sdk-options.ts';
+import type { BaseURL } from '../base-url.ts';
 import { withFallback } from '../fallback.ts';
 import { tell } from '../hook.ts';
 import type { NamedLlm } from '../named-llm.ts';
 import { withRetry, type RetryPolicy } from '../retry.ts';
 import type { Adapters } from './adapters.ts';
-import { buildLlm } from './build-llm.ts';
+import { buildLlm, type RequestOptions } from './build-llm.ts';
 import { Endpoints, type Endpoint } from './endpoints.ts';
 import { Environment } from './environment.ts';
 import { firstModel } from './first-model.ts';
@@ -21,12 +22,14 @@ export async function setUpLlm(
   adapters: Adapters,
 ): Promise<NamedLlm | null> {
   checkOptions(options);
+  checkAiSdkOptions(requestOptions(options)); // before a server is asked for its models
   const baseURL = baseURLOption(options);
   const given = readModels(options.models);
   const environment = new Environment(options.env ?? process.env);
   const endpoints = new Endpoints(environment, baseURL);
   const listed = environment.get(MODELS_FROM) ?? '';
   const named = given.length > 0 ? given : readModelList(MODELS_FROM, listed);
+  if (baseURL !== null) checkServed(baseURL, given, named);
   const first = endpoints.first();
   if (first === null && named.length === 0) return null;
   const names: readonly ModelName[] =
@@ -39,6 +42,33 @@ export async function setUpLlm(
   return combined(llms, options);
 }
 
+/**
+ * A server that is given would silently not be asked, and the question would go to another one,
+ * when all the models are of other providers. Beside the option it may have stand-ins, which are
+ * named on purpose; a variable was set for something else, and must name none.
+ */
+function checkServed(
+  { url }: BaseURL,
+  given: readonly ModelName[],
+  named: readonly ModelName[],
+): void {
+  const other = named.find((name) => !isServed(name));
+  if (other === undefined) return;
+  const text = JSON.stringify(`${other.provider ?? ''}:${other.model ?? ''}`);
+  if (given.length === 0) {
+    throw new LlmSetupError(
+      `${MODELS_FROM} names ${text}, which is no model of the server ${url} that is to be ` +
+        'asked: name one of its own, such as "local:", or leave one of them out',
+    );
+  }
+  if (given.some(isServed)) return;
+  throw new TypeError(
+    `models: expected one of the server of baseURL, such as "local:", got ${text}`,
+  );
+}
+
+const isServed = ({ provider }: ModelName): boolean => provider === null || provider === 'local';
+
 async function setUpOne(
   provider: ProviderName,
   named: string | null,
@@ -46,7 +76,7 @@ async function setUpOne(
   options: LlmFromEnvOptions,
   adapters: Adapters,
 ): Promise<NamedLlm> {
-  const model = named ?? (await defaultModel(provider, endpoint, options.signal));
+  const model = named ?? (await defaultModel(provider, endpoint, options));
   const name = `${provider}:${model}`;
   const llm = await buildLlm({ provider, model, endpoint }, requestOptions(options), adapters);
   if (options.retry === false) return { name, llm };
@@ -56,17 +86,16 @@ async function setUpOne(
 function defaultModel(
   provider: ProviderName,
   endpoint: Endpoint,
-  signal: AbortSignal | undefined,
+  { signal, timeouts }: LlmFromEnvOptions,
 ): string | Promise<string> {
-  return provider === 'local' ? firstModel(endpoint, signal) : PROVIDERS[provider].defaultModel;
+  if (provider !== 'local') return PROVIDERS[provider].defaultModel;
+  return firstModel(endpoint, signal, timeouts?.responseMs ?? 0);
 }
 
-function requestOptions({
-  attachments,
-  timeouts,
-}: LlmFromEnvOptions): Pick<AiSdkLlmOptions, 'attachments' | 'timeouts'> {
+function requestOptions({ attachments, pictures, timeouts }: LlmFromEnvOptions): RequestOptions {
   return {
     ...(attachments === undefined ? {} : { attachments }),
+    ...(pictures === undefined ? {} : { pictures }),
     ...(timeouts === undefined ? {} : { timeouts }),
   };
 }

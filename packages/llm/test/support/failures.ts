@@ -26,6 +26,12 @@ const html = (status: number): ScriptedReply =>
 
 const NO_JSON = 'data: {"choices":[{"del\n\n';
 
+const WHOLE_REPLY = {
+  object: 'chat.completion',
+  error: null,
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi.' }, finish_reason: 'stop' }],
+};
+
 /** What was told of `begun` before it broke. */
 const TOLD: readonly StreamEvent[] = [
   { kind: 'thinking', text: 'hm' },
@@ -35,7 +41,7 @@ const TOLD: readonly StreamEvent[] = [
 /** What can go wrong with any provider that streams over HTTP, in this one's words. */
 export function failuresOf(provider: ProviderWire): ScriptedFailure[] {
   const told = [...TOLD.slice(0, 1), ...provider.signed, ...TOLD.slice(1)];
-  return [...refusals(provider), ...unreadable(), ...brokenOff(provider, told)];
+  return [...refusals(provider), ...unreadable(provider), ...brokenOff(provider, told)];
 }
 
 /** Answers that are no stream. */
@@ -98,17 +104,36 @@ function refusals({ names, refusal }: ProviderWire): ScriptedFailure[] {
 }
 
 /** A status of 200, and nothing of a reply behind it. */
-function unreadable(): ScriptedFailure[] {
-  const reply: Record<string, ScriptedReply> = {
-    'the page of a proxy': html(200),
-    'an empty body': {},
-    'JSON that is no stream': jsonReply(200, { ok: true }),
-  };
-  return Object.entries(reply).map(([title, reply]) => ({
+function unreadable({ names, refusal }: ProviderWire): ScriptedFailure[] {
+  const wrongKey = refusal({ message: `No such key: ${KEY}`, type: names.key });
+  const busy = refusal({ message: 'Overloaded, come back later.', type: names.overloaded });
+  const noStream = (type: string): RegExp =>
+    new RegExp(`^the provider answered with ${type}, not an event stream; is the base URL right\\?`);
+  const lasting = { httpStatus: null, kind: 'generate', retryable: false };
+  const told = { kind: 'generate', retryable: false };
+  const passing = { kind: 'generate', retryable: true };
+  const plain = replyOf('not in your country', { headers: { 'content-type': 'text/plain' } });
+  const cases: [string, ScriptedReply, RegExp, object][] = [
+    ['the page of a proxy', html(200), noStream('text/html'), lasting],
+    ['words', plain, /^the provider .* text\/plain,.*\(not in your country\)$/, lasting],
+    ['JSON that is no stream', jsonReply(200, { ok: true }), noStream('application/json'), lasting],
+    ['a whole reply', jsonReply(200, WHOLE_REPLY), noStream('application/json'), lasting],
+    ['an error', jsonReply(200, wrongKey), /^No such key: \[hidden\]$/, told],
+    ['an error in a list', jsonReply(200, [wrongKey]), /^No such key: \[hidden\]$/, told],
+    ['an error that passes', jsonReply(200, busy), /^Overloaded, come back later\.$/, passing],
+    [
+      'an error that names its status',
+      jsonReply(200, { error: { message: 'try again', code: 401 } }),
+      /^try again$/,
+      { ...lasting, httpStatus: 401 },
+    ],
+    ['an empty body', {}, /ended/, { ...FIELDS_OF_TORN, kind: 'stream' }],
+  ];
+  return cases.map(([title, reply, says, error]) => ({
     title: `C2.4 200 with ${title}`,
     reply,
-    error: { ...FIELDS_OF_TORN, kind: 'stream' },
-    says: /ended/,
+    error: { ...error },
+    says,
     events: [],
   }));
 }

@@ -176,6 +176,27 @@ export function seenOf(one: Try): Seen {
   return { events: one.events, ...broke };
 }
 
+const isUsage = (event: StreamEvent): boolean => event.kind === 'usage';
+
+/** The events of a try that tell something of a reply: what it cost does not. */
+export const toldBy = (one: Try): readonly StreamEvent[] =>
+  one.at === 'stream' ? one.events.filter((event) => !isUsage(event)) : [];
+
+/** What the reader sees when the last of these tries stands: what each cost, then that one. */
+export function standingOf(...tries: readonly Try[]): Seen {
+  const failed = tries.slice(0, -1);
+  const spent = failed.flatMap((one) => {
+    if (one.at !== 'stream') return [];
+    const end = one.events.findIndex((event) => !isUsage(event));
+    return end === -1 ? one.events : one.events.slice(0, end);
+  });
+  const last = seenOf(tries.at(-1) ?? rejects(null));
+  const events = [...spent, ...last.events];
+  return last.broke === 'generate' && spent.length > 0
+    ? { events, broke: 'stream', error: last.error }
+    : { ...last, events };
+}
+
 /** Hooks that fail, at once and later. */
 export const failingHooks: readonly (() => unknown)[] = [
   () => {

@@ -10,7 +10,7 @@ const REASONS: Readonly<Record<FinishReason, string>> = {
   length: 'MAX_TOKENS',
   content_filter: 'SAFETY',
   refusal: 'SAFETY',
-  other: 'OTHER',
+  other: 'LANGUAGE',
 };
 
 const usageMetadata = (usage: Usage): object => ({
