@@ -2,7 +2,7 @@ import type { Message, ToolCall } from '@celestea/core';
 
 /**
  * Gives every call of a conversation an id of its own (X11). A provider may send empty,
- * missing or repeated ids; inside a step a call is known by its position, and an id that
+ * missing, ill-formed or repeated ids; inside a step a call is known by its position, and an id that
  * cannot tell it apart is replaced by a fresh one.
  */
 export class CallIds {
@@ -24,7 +24,7 @@ export class CallIds {
   unique(calls: readonly ToolCall[]): ToolCall[] {
     return calls.map((call) => {
       const id: unknown = call.id;
-      const fits = typeof id === 'string' && id !== '' && !this.#used.has(id);
+      const fits = typeof id === 'string' && id !== '' && id.isWellFormed() && !this.#used.has(id);
       const own = fits ? call : { ...call, id: this.#fresh() };
       this.#used.add(own.id);
       return own;

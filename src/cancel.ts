@@ -64,6 +64,19 @@ export function ignore(): void {
   // nothing
 }
 
+/**
+ * Takes the rejection of a promise that came where an answer was due; anything else, however
+ * odd, is passed over.
+ */
+export function unheard(value: unknown, onRejected: (error: unknown) => void = ignore): void {
+  if (typeof value !== 'object' || value === null) return;
+  try {
+    if (value instanceof Promise) void Promise.prototype.then.call(value, ignore, onRejected);
+  } catch {
+    // a Proxy with ideas of its own
+  }
+}
+
 /** A signal of the turn's own that follows the caller's. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
@@ -92,7 +105,11 @@ function follow(signal: AbortSignal, onAbort: () => void): () => void {
   return () => {
     if (!followers.delete(onAbort) || followers.size > 0) return;
     followings.delete(signal);
-    signal.removeEventListener('abort', listener);
+    try {
+      signal.removeEventListener('abort', listener);
+    } catch {
+      // no signal of the platform's: it keeps a listener that does nothing any more
+    }
   };
 }
 
@@ -104,6 +121,15 @@ function startFollowing(signal: AbortSignal): Following {
   signal.addEventListener('abort', listener);
   followings.set(signal, { followers, listener });
   return { followers, listener };
+}
+
+/** Why a signal fired; one whose reason cannot be read cancels all the same. */
+function reasonOf(signal: AbortSignal): unknown {
+  try {
+    return signal.reason;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -121,14 +147,19 @@ export function linkSignals(...given: (AbortSignal | undefined)[]): LinkedSignal
     controller.abort(reason);
   };
   const fired = sources.find((source) => source.aborted);
-  if (fired !== undefined) abort(fired.reason);
+  if (fired !== undefined) abort(reasonOf(fired));
   else {
-    for (const source of sources) {
-      const onAbort = (): void => {
-        release();
-        abort(source.reason);
-      };
-      releases.push(follow(source, onAbort));
+    try {
+      for (const source of sources) {
+        const onAbort = (): void => {
+          release();
+          abort(reasonOf(source));
+        };
+        releases.push(follow(source, onAbort));
+      }
+    } catch (error) {
+      release();
+      throw error;
     }
   }
   return { signal: controller.signal, abort, release };

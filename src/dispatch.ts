@@ -68,12 +68,15 @@ async function runBatch(turn: Turn, batch: readonly Pending[]): Promise<void> {
   if (turn.breather.isDue()) await turn.breather.rest();
   const running: Promise<void>[] = [];
   const release = closeOnAbort(turn.signal, batch);
-  for (const pending of batch) {
-    if (turn.cancelled) break; // also from inside a tool that was just started
-    if (pending.output === null) running.push(startCall(turn, pending));
+  try {
+    for (const pending of batch) {
+      if (turn.cancelled) break; // also from inside a tool that was just started
+      if (pending.output === null) running.push(startCall(turn, pending));
+    }
+    if (running.length > 0) await raceAbort(turn.signal, Promise.all(running));
+  } finally {
+    release();
   }
-  if (running.length > 0) await raceAbort(turn.signal, Promise.all(running));
-  release();
 }
 
 /**

@@ -1,14 +1,17 @@
-import type {
-  AgentConfig,
-  AgentLoop,
-  Context,
-  ImageRef,
-  ModelRequest,
-  TurnOutcome,
+import {
+  describeValue,
+  type AgentConfig,
+  type AgentLoop,
+  type Context,
+  type ImageRef,
+  type ModelRequest,
+  type SessionLog,
+  type TurnOutcome,
 } from '@celestea/core';
 
-import { errorMessage, linkSignals } from './cancel.ts';
+import { linkSignals, unheard } from './cancel.ts';
 import { turnEndEvent } from './events.ts';
+import { failureText } from './failure-text.ts';
 import {
   checkBindings,
   checkConfig,
@@ -117,9 +120,9 @@ export class DefaultAgentLoop implements AgentLoop {
     try {
       const { signal, release } = linkSignals(...options.signals);
       try {
-        const id = seams.log.nextTurnId();
-        seams.log.append({ type: 'turn_start', id });
+        const id = nextTurnId(seams.log);
         const turn = new Turn({ id, config: this.#config, seams, options, signal });
+        turn.append({ type: 'turn_start', id });
         return await endTurn(turn, driveTurn(turn, userInput).finally(release));
       } finally {
         release();
@@ -128,6 +131,14 @@ export class DefaultAgentLoop implements AgentLoop {
       releaseLog();
     }
   }
+}
+
+/** A log that gives no id is refused before anything is written. */
+function nextTurnId(log: SessionLog): string {
+  const id: unknown = log.nextTurnId();
+  if (typeof id === 'string') return id;
+  unheard(id);
+  throw new TypeError(`nextTurnId of the session log: expected a text, got ${describeValue(id)}`);
 }
 
 /** The turn between its two rows. Rejects when a seam breaks. */
@@ -171,7 +182,7 @@ async function endTurn(turn: Turn, driven: Promise<TurnOutcome>): Promise<TurnOu
     outcome = await driven;
   } catch (error) {
     faults.push(error);
-    outcome = generateFailure(errorMessage(error));
+    outcome = generateFailure(failureText(error));
   }
   try {
     turn.append({ type: 'turn_end', id: turn.id, outcome });

@@ -164,7 +164,7 @@ export function resolveOptions(
     injections: options.injections ?? bindings.injections,
     contextPolicy: options.contextPolicy ?? bindings.contextPolicy,
     prepareStep: options.prepareStep ?? bindings.prepareStep,
-    timeouts: options.timeouts ?? bindings.timeouts,
+    timeouts: { ...(options.timeouts ?? bindings.timeouts) },
     onDiagnostic: options.onDiagnostic ?? bindings.onDiagnostic,
   };
 }

@@ -1,4 +1,4 @@
-import type { FinishReason, ToolCall, TurnOutcome } from '@celestea/core';
+import { serdeJsonString, type FinishReason, type ToolCall, type TurnOutcome } from '@celestea/core';
 
 import { failureText } from './failure-text.ts';
 import { readEvent } from './stream-event.ts';
@@ -113,7 +113,8 @@ class ReplyReader implements Reply {
   /** What a provider signed closes its burst and is written with it, words or none (X10). */
   #addThinking(text: string, meta: unknown): void {
     this.#thinking.add(text);
-    if (meta === undefined || meta === null) return;
+    // what JSON cannot hold would come back as nothing
+    if (meta === undefined || meta === null || serdeJsonString(meta) === 'null') return;
     this.#turn.append({ type: 'thinking_delta', text: this.#thinking.take() ?? '', meta });
   }
 }

@@ -9,9 +9,10 @@ import {
   type ToolSpec,
 } from '@celestea/core';
 
-import { errorMessage, ignore, raceAbort } from './cancel.ts';
+import { ignore, raceAbort, unheard } from './cancel.ts';
 import { fitContext } from './context-fit.ts';
 import type { TrimResult } from './context-trim.ts';
+import { failureText } from './failure-text.ts';
 import type { ContextPolicy, ContextPolicyInput } from './options.ts';
 import { estimateTokens } from './tokens.ts';
 import type { Turn } from './turn.ts';
@@ -43,11 +44,11 @@ const defaultPolicy: ContextPolicy = ({ messages, systemTokens, config }) =>
  * context policy or `prepareStep` throws is a failed step.
  */
 export async function prepareRequest(turn: Turn, step: number): Promise<Prepared> {
-  const { config, seams, signal, options } = turn;
+  const { seams, signal, options } = turn;
   const sources = readSources(seams.log, seams.tools);
   const prepared = await raceAbort(
     signal,
-    buildRequest(config, sources, options.contextPolicy, signal).then(async (request) => {
+    buildRequest(turn, sources).then(async (request) => {
       const info = { step, usage: turn.used };
       return checkedRequest(await options.prepareStep?.(request, info), request);
     }),
@@ -58,7 +59,7 @@ export async function prepareRequest(turn: Turn, step: number): Promise<Prepared
     case 'aborted':
       return { kind: 'cancelled' };
     case 'failed':
-      return { kind: 'failed', message: errorMessage(prepared.error) };
+      return { kind: 'failed', message: failureText(prepared.error) };
     default:
       return prepared satisfies never;
   }
@@ -85,12 +86,10 @@ function isThenable<T>(value: T | PromiseLike<T> | null | undefined): value is P
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
 }
 
-async function buildRequest(
-  config: AgentConfig,
-  sources: Sources,
-  policy: ContextPolicy = defaultPolicy,
-  signal: AbortSignal,
-): Promise<ModelRequest> {
+async function buildRequest(turn: Turn, sources: Sources): Promise<ModelRequest> {
+  const { config, options, signal } = turn;
+  turn.callIds(sources.history); // before anybody else is handed it
+  const policy = options.contextPolicy ?? defaultPolicy;
   return requestOf(config, sources, await policy(policyInput(config, sources, signal)));
 }
 
@@ -122,9 +121,9 @@ function requestOf(config: AgentConfig, { tools }: Sources, trimmed: TrimResult)
   };
 }
 
+/** Checked in either case: it may have been changed in place. */
 function checkedRequest(returned: unknown, otherwise: ModelRequest): ModelRequest {
-  if (returned === undefined || returned === null) return otherwise;
-  const request = returned as Partial<ModelRequest>;
+  const request = (returned ?? otherwise) as Partial<ModelRequest>;
   requireArray('messages of the request from prepareStep', request.messages);
   requireArray('tools of the request from prepareStep', request.tools);
   return request as ModelRequest;
@@ -132,5 +131,6 @@ function checkedRequest(returned: unknown, otherwise: ModelRequest): ModelReques
 
 function requireArray<T>(what: string, value: T): T {
   if (Array.isArray(value)) return value;
+  unheard(value);
   throw new TypeError(`${what}: expected an array, got ${describeValue(value)}`);
 }

@@ -70,20 +70,23 @@ export function resolveRetention(ctx: Context): ToolResultRetention | null {
     throw new TypeError(`retention: expected an object, got ${describeValue(given)}`);
   }
   const policy = given as ToolResultRetention;
-  const sizes = [
-    'singleResultBytes',
-    'stepResultBytes',
-    'previewHeadBytes',
-    'previewTailBytes',
-  ] as const;
-  for (const name of sizes) {
+  const size = (name: Exclude<keyof ToolResultRetention, 'spill'>): number => {
     const bytes: unknown = policy[name];
-    if (typeof bytes === 'number' && bytes >= 0) continue;
+    if (typeof bytes === 'number' && bytes >= 0) return bytes;
     const came = describeValue(bytes);
     throw new TypeError(`retention.${name}: expected bytes, 0 or more, got ${came}`);
+  };
+  // a copy: what was checked is what counts
+  const sizes = {
+    singleResultBytes: size('singleResultBytes'),
+    stepResultBytes: size('stepResultBytes'),
+    previewHeadBytes: size('previewHeadBytes'),
+    previewTailBytes: size('previewTailBytes'),
+  };
+  if (typeof policy.spill !== 'function') {
+    throw new TypeError('retention.spill: expected a function');
   }
-  if (typeof policy.spill === 'function') return policy;
-  throw new TypeError('retention.spill: expected a function');
+  return { ...sizes, spill: (text, call) => policy.spill(text, call) };
 }
 
 /** Bounds the results of one step, in the model's order. */

@@ -12,6 +12,7 @@ import {
   type ToolRegistry,
 } from '@celestea/core';
 
+import { unheard } from './cancel.ts';
 import { resolveRetention, type ToolResultRetention } from './retention.ts';
 
 /** The collaborators of a turn. */
@@ -51,6 +52,7 @@ function requireContext(ctx: unknown): void {
 function seam<T>(ctx: Context, token: ServiceToken<T>, what: string): T {
   const service = ctx.get(token);
   if (service === undefined || service === null) throw new AgentError(`missing ${what}`);
-  if (typeof service === 'object') return service;
+  unheard(service);
+  if (typeof service === 'object' && !(service instanceof Promise)) return service;
   throw new TypeError(`${what}: expected an object, got ${describeValue(service)}`);
 }

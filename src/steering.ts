@@ -5,11 +5,14 @@ import {
   type TurnOutcome,
 } from '@celestea/core';
 
-import { ignore } from './cancel.ts';
+import { unheard } from './cancel.ts';
 import type { Turn } from './turn.ts';
 
 /** How often messages that came in may keep a turn going that had its answer (X6). */
 export const MAX_STEER_EXTENSIONS = 8;
+
+/** So many messages are taken at a time; a list that does not end would hold the turn for good. */
+const MAX_DRAINED = 100_000;
 
 /** Brings messages that come in while a turn runs into its log (X6). */
 export class Steering {
@@ -53,8 +56,12 @@ export class Steering {
   #taken(): readonly PendingInjection[] {
     const taken: PendingInjection[] = [];
     try {
-      const items = answered(this.#turn.options.injections?.drain());
-      for (const item of items ?? []) taken.push(item);
+      const items = answered(this.#turn.options.injections?.drain()) ?? [];
+      if (typeof items === 'string') throw new TypeError('expected a list of messages, got a text');
+      for (const item of items) {
+        if (taken.length === MAX_DRAINED) throw new RangeError(`more than ${String(MAX_DRAINED)}`);
+        taken.push(item);
+      }
     } catch (error) {
       this.#turn.diagnose('injections_failed', 'the injections could not be drained', error);
     }
@@ -88,6 +95,6 @@ export class Steering {
 /** What a source said. A promise says nothing: what it holds comes too late to be written. */
 function answered<T>(said: T): T {
   if (!(said instanceof Promise)) return said;
-  said.catch(ignore);
+  unheard(said);
   throw new TypeError('expected an answer at once, got a promise: what it holds is lost');
 }

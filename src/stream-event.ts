@@ -11,6 +11,7 @@ import {
 } from '@celestea/core';
 
 import { errorMessage } from './cancel.ts';
+import { failureText } from './failure-text.ts';
 
 /** An event of a model's stream, read once and checked: what comes after it can be believed. */
 export type ReadEvent =
@@ -58,7 +59,7 @@ function readKind(event: Record<string, unknown>): ReadEvent {
       const { kindOf, message } = event;
       if (!isText(message)) return malformed('failed event: message', 'a string', message);
       return kindOf === 'generate' || kindOf === 'stream'
-        ? { kind, kindOf, message }
+        ? { kind, kindOf, message: failureText(message) }
         : malformed('failed event: kindOf', 'generate or stream', kindOf);
     }
     case 'interrupted':
@@ -102,7 +103,7 @@ function readDone(message: unknown, finish: unknown): ReadEvent {
 /** Ids are given later (X11). Arguments left out are `null`, so that an event always has them. */
 function readCall({ id, args, meta }: Record<string, unknown>, name: string): ToolCall {
   const signed = meta === undefined || meta === null ? {} : { meta };
-  return { id: id as string, name: name === '' ? UNNAMED : name, args: args ?? null, ...signed };
+  return { id: id as string, name: name.toWellFormed() || UNNAMED, args: args ?? null, ...signed };
 }
 
 /** A call without a name: no tool has this one, and providers refuse the empty one. */

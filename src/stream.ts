@@ -1,7 +1,7 @@
 import { describeValue } from '@celestea/core';
 
 import type { Breather } from './breather.ts';
-import { closeIterator, ignore } from './cancel.ts';
+import { closeIterator, ignore, unheard } from './cancel.ts';
 import type { WaitLimit } from './timeouts.ts';
 
 /** Why reading a stream ended. */
@@ -52,6 +52,7 @@ export function readStream(
   let iterator: AsyncIterator<unknown>;
   try {
     iterator = stream[Symbol.asyncIterator]();
+    unheard(iterator);
   } catch (error) {
     return Promise.resolve({ kind: 'threw', error });
   }

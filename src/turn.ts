@@ -10,7 +10,7 @@ import {
 
 import { Breather } from './breather.ts';
 import { CallIds } from './call-ids.ts';
-import { ignore } from './cancel.ts';
+import { ignore, unheard } from './cancel.ts';
 import type { DiagnosticKind } from './diagnostics.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { Seams } from './seams.ts';
@@ -34,7 +34,11 @@ export class Turn {
   readonly signal: AbortSignal;
   readonly breather: Breather = new Breather();
   #used = zeroUsage();
+  /** For those who have no types, `append` may give anything. */
+  readonly #write: (row: SessionEvent) => unknown;
   #callIds: CallIds | null = null;
+  /** Why a row was not taken, said after its `append` had returned. */
+  #lost: { readonly error: unknown } | null = null;
 
   constructor(parts: TurnParts) {
     this.id = parts.id;
@@ -42,6 +46,8 @@ export class Turn {
     this.seams = parts.seams;
     this.options = parts.options;
     this.signal = parts.signal;
+    const log: { append(row: SessionEvent): unknown } = parts.seams.log;
+    this.#write = (row) => log.append(row);
   }
 
   /** Read anew each time: a tool, a sink or a model may cancel the turn from inside. */
@@ -62,15 +68,21 @@ export class Turn {
     });
   }
 
-  /** Keeps the calls of this log apart; the first request's history says which ids are taken. */
+  /**
+   * Keeps the calls of this log apart. The first request's history says which ids are taken,
+   * before a policy or a model is handed it.
+   */
   callIds(history: readonly Message[]): CallIds {
     this.#callIds ??= new CallIds(this.id, history);
     return this.#callIds;
   }
 
-  /** Throws what the log throws: a broken seam. */
+  /**
+   * Throws what the log throws: a broken seam. One whose `append` is async breaks when the next
+   * {@link flush} finds that a row was not taken.
+   */
   append(row: SessionEvent): void {
-    this.seams.log.append(row);
+    unheard(this.#write(row), this.#onLostRow);
   }
 
   /** Writes a row, then tells of it (L7.2). */
@@ -82,6 +94,7 @@ export class Turn {
   /** Waits until every row is durable; a cancel does not skip it. Throws what the log throws (X4). */
   async flush(): Promise<void> {
     await this.seams.log.flush?.();
+    if (this.#lost !== null) throw this.#lost.error;
   }
 
   /** Tells the sinks. One that throws or rejects does not disturb the turn (X15). */
@@ -96,6 +109,10 @@ export class Turn {
     const diagnostic = error === undefined ? { kind, message } : { kind, message, error };
     callHook(onDiagnostic, diagnostic, ignore); // a fault of the listener has nowhere to go
   }
+
+  readonly #onLostRow = (error: unknown): void => {
+    this.#lost ??= { error };
+  };
 
   readonly #onSinkFault = (error: unknown, { kind }: LoopEvent): void => {
     this.diagnose('sink_failed', `the sink failed on ${kind}`, error);

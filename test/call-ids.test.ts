@@ -1,8 +1,15 @@
-import { defaultAgentConfig, toolCallIds, type ToolCall, type ToolResultRow } from '@celestea/core';
+import {
+  defaultAgentConfig,
+  toolCallIds,
+  type Message,
+  type ToolCall,
+  type ToolResultRow,
+} from '@celestea/core';
 import { describe, expect, test } from 'vitest';
 
 import { CallIds } from '../src/call-ids.ts';
 import type { Diagnostic } from '../src/diagnostics.ts';
+import type { ContextPolicy } from '../src/options.ts';
 import { createAgentLoop } from '../src/plugin.ts';
 import {
   assertLogValid,
@@ -71,6 +78,7 @@ describe('ids of one step', () => {
     ['null', [null], ['call-turn-0-0']],
     ['a number', [7, 7], ['call-turn-0-0', 'call-turn-0-1']],
     ['an object', [{}], ['call-turn-0-0']],
+    ['ill-formed', ['a\ud83d'], ['call-turn-0-0']],
     ['repeated: the first one keeps it', ['a', 'a', 'a'], ['a', 'call-turn-0-0', 'call-turn-0-1']],
     ['one that a fresh id would take', ['call-turn-0-0', ''], ['call-turn-0-0', 'call-turn-0-1']],
     ['one that took it already', ['', 'call-turn-0-0'], ['call-turn-0-0', 'call-turn-0-1']],
@@ -90,6 +98,21 @@ describe('ids of one step', () => {
       { kind: 'call_id_replaced', message: 'call id undefined was replaced by call-turn-0-1' },
     ]);
   });
+});
+
+test('X11 what a policy does to the history it was given frees no id', async () => {
+  const log = new FakeSessionLog();
+  const contextPolicy: ContextPolicy = ({ messages }) => {
+    const taken = (messages as Message[]).splice(0);
+    return { messages: taken, outcome: { removedMessages: 0, removedTokens: 0, trimmed: false } };
+  };
+  for (let turn = 0; turn < 2; turn += 1) {
+    const llm = new ScriptedLlm([callTools(asks('a')), say('.')]);
+    const loop = createAgentLoop(defaultAgentConfig(), { contextPolicy });
+    await loop.runTurn(testContext({ llm, log, tools: new FakeToolRegistry({ echo: () => 1 }) }), 'go');
+  }
+  const ids = log.rows.flatMap((row) => (row.type === 'tool_call' ? [row.id] : []));
+  expect(ids).toEqual(['a', 'call-turn-1-0']);
 });
 
 describe('ids of later steps and turns', () => {

@@ -48,4 +48,6 @@ function messageFault(message: Message, ids: Set<string>, due: readonly string[]
 }
 
 /** JSON writes a lone surrogate as an escape of its own. */
-const wellFormed = (json: string): boolean => !/\\ud[89a-f][0-9a-f]{2}/i.test(json);
+/** An escape, not a text that spells one out. */
+const wellFormed = (json: string): boolean =>
+  !/(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/i.test(json);

@@ -84,12 +84,13 @@ export class IncrementalProjection {
   #addThinking({ text, meta }: ThinkingDeltaRow): void {
     if (meta === undefined || meta === null) return; // never seen again
     this.#close();
-    this.#thinking.push({ type: 'thinking', content: { text, meta } });
+    const content = { text: text.toWellFormed(), meta: wellFormedValue(meta) };
+    this.#thinking.push({ type: 'thinking', content });
   }
 
   #addCall({ id, name, args, meta }: ToolCallRow): void {
-    const signed = meta === undefined || meta === null ? {} : { meta };
-    const call = { id, name, args: wellFormedValue(args), ...signed };
+    const signed = meta === undefined || meta === null ? {} : { meta: wellFormedValue(meta) };
+    const call = { id, name: name.toWellFormed(), args: wellFormedValue(args), ...signed };
     this.#open ??= { blocks: this.#takeThinking(), settled: 0, index: null };
     this.#open.blocks.push({ type: 'tool_call', content: call });
   }

@@ -7,10 +7,15 @@ export function isFiniteNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
-/** What came, for an error message: its type, and its text where that is short. */
+/** What came, for an error message: its type, and its text where that is short. Never throws. */
 export function describeValue(value: unknown): string {
   if (value === null) return 'null';
-  if (Array.isArray(value)) return 'an array';
+  try {
+    if (Array.isArray(value)) return 'an array';
+    if (value instanceof Promise) return 'a promise';
+  } catch {
+    return 'an object'; // a Proxy that was revoked, or whose traps throw
+  }
   switch (typeof value) {
     case 'string':
       return value.length <= 40 ? JSON.stringify(value) : 'a string';

@@ -18,6 +18,13 @@ test.each<[value: unknown, text: string]>([
   [1n, 'a bigint'],
   [Symbol('s'), 'a symbol'],
   [() => 1, 'a function'],
+  [Promise.resolve(), 'a promise'],
 ])('describeValue says what came (%#)', (value, text) => {
   expect(describeValue(value)).toBe(text);
+});
+
+test('describeValue never throws', () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  expect(describeValue(proxy)).toBe('an object');
 });

@@ -39,3 +39,17 @@ test('C4.5 well-formed arguments stay the very object they are', () => {
     }),
   );
 });
+
+test('C4.5 X10 what a model signed is sent well-formed, and as it is where it is so already', () => {
+  const meta = { signature: 'c2ln' };
+  const messages = deriveMessagesFrom([
+    { type: 'thinking_delta', text: 'a\ud83d', meta: { signature: '\udc00' } },
+    { type: 'tool_call', id: 'a', name: 'x\ud83d', args: {}, meta },
+  ]);
+  expect(messages[0]?.content).toEqual([
+    { type: 'thinking', content: { text: 'a\ufffd', meta: { signature: '\ufffd' } } },
+    { type: 'tool_call', content: { id: 'a', name: 'x\ufffd', args: {}, meta } },
+  ]);
+  const call = messages[0]?.content[1];
+  expect(call?.type === 'tool_call' ? call.content.meta : null).toBe(meta);
+});
