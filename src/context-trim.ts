@@ -1,5 +1,6 @@
 import { systemMessage, type Message } from '@celestea/core';
 
+import { pricedHistory, type PricedHistory } from './priced-history.ts';
 import { messageEstimator } from './tokens.ts';
 
 /** What a trim pass cut. */
@@ -38,7 +39,8 @@ export function contextBudget(windowTokens: number, threshold: number): number |
 }
 
 /**
- * The messages of a request that is to fit a window, in one pass of O(n) (L5.3 to L5.9).
+ * The messages of a request that is to fit a window, in one pass of O(n) (L5.3 to L5.9). Of a
+ * history that was passed before and has grown, only the new messages are priced.
  *
  * Within budget they are handed back as they are. Over budget the system messages come
  * first, then a marker that says how much was cut, then the newest part of the conversation
@@ -71,24 +73,23 @@ export function trimToBudget(
   budget: number,
   keepRecent: number,
 ): { trimmed: TrimResult; requestTokens: () => number } {
-  const estimate = messageEstimator();
-  const tokens = messages.map((message) => estimate(message));
-  const total = tokens.reduce((sum, count) => sum + count, systemTokens);
+  const history = pricedHistory(messages);
+  const { system, rest, before } = history;
+  const fixedTokens = systemTokens + history.systemTokens;
+  const total = fixedTokens + (before[rest.length] ?? 0);
   if (total <= budget) return { trimmed: untrimmed(messages.slice()), requestTokens: () => total };
 
-  const parts = splitHistory(messages, tokens, systemTokens);
-  const cut = chooseCut(parts, budget, keepRecent);
-  if (cut <= 0) {
-    return { trimmed: untrimmed([...parts.system, ...parts.rest]), requestTokens: () => total };
-  }
-  const removedTokens = parts.prefixTokens[cut] ?? 0;
+  const { cut, suffixTokens } = chooseCut(history, fixedTokens, budget, keepRecent);
+  if (cut <= 0) return { trimmed: untrimmed([...system, ...rest]), requestTokens: () => total };
+  const removedTokens = before[cut] ?? 0;
   const marker = trimmedMarkerMessage(cut, removedTokens);
   const trimmed: TrimResult = {
-    messages: [...parts.system, marker, ...parts.rest.slice(cut)],
+    messages: [...system, marker, ...rest.slice(cut)],
     outcome: { removedMessages: cut, removedTokens, trimmed: true },
   };
-  const keptTokens = parts.suffixTokens[cut] ?? 0;
-  return { trimmed, requestTokens: () => parts.fixedTokens + estimate(marker) + keptTokens };
+  const requestTokens = (): number =>
+    fixedTokens + messageEstimator()(marker) + suffixTokens(cut);
+  return { trimmed, requestTokens };
 }
 
 /** Messages handed back as they are. */
@@ -96,72 +97,49 @@ export function untrimmed(messages: Message[]): TrimResult {
   return { messages, outcome: { removedMessages: 0, removedTokens: 0, trimmed: false } };
 }
 
-interface History {
-  readonly system: Message[];
-  readonly rest: Message[];
-  /** Tokens that are sent whatever is cut: the system prompt and the system messages. */
-  readonly fixedTokens: number;
-  /** `prefixTokens[i]` is the price of `rest` before `i`; one longer than `rest`. */
-  readonly prefixTokens: Float64Array;
-  /**
-   * `suffixTokens[i]` is the price of `rest` from `i` on. No difference of the prefixes: beside
-   * one huge price the small ones would vanish in it.
-   */
-  readonly suffixTokens: Float64Array;
+interface Cut {
+  /** Where the kept suffix starts (L5.5); 0 or less for no cut. */
+  readonly cut: number;
+  readonly suffixTokens: (start: number) => number;
 }
 
-function splitHistory(
-  messages: readonly Message[],
-  tokens: readonly number[],
-  systemTokens: number,
-): History {
-  const system: Message[] = [];
-  const rest: Message[] = [];
-  const restTokens: number[] = [];
-  let fixedTokens = systemTokens;
-  messages.forEach((message, index) => {
-    const price = tokens[index] ?? 0;
-    if (message.role === 'system') {
-      system.push(message);
-      fixedTokens += price;
-    } else {
-      rest.push(message);
-      restTokens.push(price);
-    }
-  });
-  const prefixTokens = new Float64Array(rest.length + 1);
-  restTokens.forEach((price, index) => {
-    prefixTokens[index + 1] = (prefixTokens[index] ?? 0) + price;
-  });
-  const suffixTokens = new Float64Array(rest.length + 1);
-  for (let index = rest.length - 1; index >= 0; index -= 1) {
-    suffixTokens[index] = (suffixTokens[index + 1] ?? 0) + (restTokens[index] ?? 0);
-  }
-  return { system, rest, fixedTokens, prefixTokens, suffixTokens };
-}
-
-/** Where the kept suffix starts (L5.5); 0 or less for no cut. */
-function chooseCut(history: History, budget: number, keepRecent: number): number {
-  const { rest } = history;
+/** Walks the part that may be kept, from its end: what lies before it was priced when it came. */
+function chooseCut(
+  { rest, tokens, before, users }: PricedHistory,
+  fixedTokens: number,
+  budget: number,
+  keepRecent: number,
+): Cut {
+  // no difference of prefixes: beside one huge price the small ones would vanish in it
+  const suffixTokens = (start: number): number =>
+    tokens.slice(start).reduceRight((sum, price) => sum + price, 0);
   const recent = rest.length - Math.max(1, Number.isNaN(keepRecent) ? 1 : keepRecent);
-  let firstRecent = -1;
-  let firstFitting = -1;
-  let last = -1;
-  for (let start = 0; start < rest.length; start += 1) {
-    if (rest[start]?.role !== 'user') continue;
-    last = start;
-    if (firstRecent < 0 && start >= recent) firstRecent = start;
-    if (firstFitting < 0 && fits(history, start, budget)) firstFitting = start;
+  let suffix = 0;
+  let start = rest.length;
+  const scored: [start: number, suffix: number][] = [];
+  while (start > 1 && fixedTokens + suffix <= budget) {
+    start -= 1;
+    suffix += tokens[start] ?? 0;
+    if (rest[start]?.role === 'user') scored.push([start, suffix]);
   }
-  if (firstRecent < 0 && firstFitting < 0) return last;
-  return Math.max(firstRecent, firstFitting);
+  // the request of this very cut, its marker included (L5.6)
+  const fits = ([at, kept]: [number, number]): boolean =>
+    fixedTokens + kept <= budget &&
+    fixedTokens + kept + messageEstimator()(trimmedMarkerMessage(at, before[at] ?? 0)) <= budget;
+  const firstFitting = scored.findLast(fits)?.[0] ?? -1;
+  const firstRecent = firstFrom(users, recent);
+  const last = users.at(-1) ?? -1;
+  const found = Math.max(firstRecent, firstFitting);
+  return { cut: found < 0 ? last : found, suffixTokens };
 }
 
-/** Whether the request of this very cut, its marker included, is within budget (L5.6). */
-function fits(history: History, start: number, budget: number): boolean {
-  const withoutMarker = history.fixedTokens + (history.suffixTokens[start] ?? 0);
-  if (start === 0 || withoutMarker > budget) return false; // whole, it was over budget already
-  const estimate = messageEstimator();
-  const marker = trimmedMarkerMessage(start, history.prefixTokens[start] ?? 0);
-  return withoutMarker + estimate(marker) <= budget;
+/** The first of these ascending numbers that is `least` or more; -1 when none is. */
+function firstFrom(numbers: readonly number[], least: number): number {
+  let low = 0;
+  for (let high = numbers.length; low < high; ) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? 0) < least) low = middle + 1;
+    else high = middle;
+  }
+  return numbers[low] ?? -1;
 }

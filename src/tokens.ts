@@ -60,7 +60,8 @@ export function estimateMessageTokens(message: Message): number {
   return tokens;
 }
 
-function priceOf(message: Message): number {
+/** The same, not remembered: for who remembers it anyway. */
+export function priceOf(message: Message): number {
   let tokens = MESSAGE_TOKENS;
   for (const block of message.content) tokens += estimateBlockTokens(block);
   if (message.tool_call_id !== null) tokens += estimateTokens(message.tool_call_id);
