@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
 import js from '@eslint/js';
 import plugin from '@typescript-eslint/eslint-plugin';
 import parser from '@typescript-eslint/parser';
@@ -75,11 +78,14 @@ const arrows = {
   ],
 };
 
+/** Its types are known where its own packages are installed, which `pnpm bench` does. */
+const uninstalled = existsSync(join(import.meta.dirname, 'bench/node_modules')) ? [] : ['bench/'];
+
 const strictTypeChecked = plugin.configs['flat/strict-type-checked'];
 const stylisticTypeChecked = plugin.configs['flat/stylistic-type-checked'];
 
 export default defineConfig(
-  globalIgnores(['**/dist/', '**/coverage/', '.snippets-*/']),
+  globalIgnores(['**/dist/', '**/coverage/', '.snippets-*/', '.stryker/', ...uninstalled]),
   js.configs.recommended,
   { files: ['**/*.ts'], extends: [strictTypeChecked, stylisticTypeChecked] },
   {

@@ -259,10 +259,13 @@ function textBlocks(entry: Entry): TextBlock[] {
 
 /** Tokens that cutting the texts of these entries to `least` bytes each saves, at least. */
 function giveableTokens(entries: readonly Entry[], least: number): number {
-  return entries.flatMap(textBlocks).reduce((sum, { bytes }) => {
-    const most = bytes - least - NOTICE_BYTES;
-    return sum + Math.max(0, Math.floor(most / BYTES_PER_TOKEN));
-  }, 0);
+  let tokens = 0;
+  for (const { message } of entries) {
+    for (const bytes of textBytes(message)) {
+      tokens += Math.max(0, Math.floor((bytes - least - NOTICE_BYTES) / BYTES_PER_TOKEN));
+    }
+  }
+  return tokens;
 }
 
 function withCutText({ entry, index, text }: TextBlock, bytes: number): Message {
@@ -280,19 +283,26 @@ function withBlock(message: Message, index: number, block: Content): Message {
 }
 
 /**
- * A rewriting that gives the same message for the same one: a long turn leaves the same old
- * parts out at each of its steps, and they are priced once.
+ * What gives the same for the same message: a long turn leaves the same old parts out at each of
+ * its steps, and they are looked into once.
  */
-function remembered(rewrite: (message: Message) => Message): (message: Message) => Message {
-  const known = new WeakMap<Message, Message>();
+function remembered<T>(of: (message: Message) => T): (message: Message) => T {
+  const known = new WeakMap<Message, T>();
   return (message) => {
     const former = known.get(message);
     if (former !== undefined) return former;
-    const rewritten = rewrite(message);
-    known.set(message, rewritten);
-    return rewritten;
+    const found = of(message);
+    known.set(message, found);
+    return found;
   };
 }
+
+/** UTF-8 bytes of each text of a message that may be cut. */
+const textBytes = remembered((message) =>
+  message.role === 'system'
+    ? []
+    : message.content.flatMap((block) => (block.type === 'text' ? [utf8Length(block.content)] : [])),
+);
 
 const resultNotice = remembered(withoutResult);
 const argumentsNotice = remembered(withoutArguments);
