@@ -24,6 +24,7 @@ import {
   type LoopEvent,
   type SessionEvent,
 } from '@celestea/core';
+import { quiet } from './support/turn.ts';
 
 const call = (id: string, name = 'echo') => ({ id, name, args: { of: id } });
 
@@ -70,7 +71,7 @@ async function play(hooks: Hooks, llm: Llm = new ScriptedLlm(scripts)) {
   const rows = [...log.rows];
   const told = [...events];
   const dispatched = tools.dispatched.length;
-  for (let round = 0; round < 5; round += 1) await setImmediate();
+  await quiet();
   expect(log.rows, 'nothing is written after the turn').toEqual(rows);
   expect(events, 'nothing is told after the turn').toEqual(told);
   expect(tools.dispatched, 'nothing is started after the turn').toHaveLength(dispatched);
@@ -177,7 +178,7 @@ describe('a turn that is cancelled', () => {
     const { outcome, rows } = await play({ controller });
     const before = [...rows];
     controller.abort();
-    await setImmediate();
+    await quiet();
     expect(outcome).toBe('completed');
     expect(rows).toEqual(before);
   });
@@ -193,7 +194,7 @@ describe('work that ignores the signal', () => {
   test('L2.5 a generate that hangs does not keep the turn', async () => {
     const controller = new AbortController();
     const running = play({ controller }, new HangingLlm());
-    await setImmediate();
+    await quiet();
     controller.abort();
     const { outcome, rows } = await running;
     expect(outcome).toBe('cancelled');
@@ -204,7 +205,7 @@ describe('work that ignores the signal', () => {
     const controller = new AbortController();
     const llm = new HangingLlm([think('hm'), { kind: 'text', text: 'so' }, ...say('never')]);
     const running = play({ controller }, llm);
-    await setImmediate();
+    await quiet();
     controller.abort();
     const { outcome, rows } = await running;
     expect(outcome).toBe('cancelled');
@@ -218,7 +219,7 @@ describe('work that ignores the signal', () => {
     const calls = names.map((name, index) => call(`c${String(index)}`, name));
     const tools = { deaf: () => new Promise(() => undefined) };
     const running = play({ controller, tools }, new ScriptedLlm([[done('', ...calls)]]));
-    await setImmediate();
+    await quiet();
     controller.abort();
     const { outcome, rows, tools: registry } = await running;
     expect(outcome).toBe('cancelled');
@@ -244,7 +245,7 @@ describe('work that ignores the signal', () => {
       });
     const llm = new ScriptedLlm([[done('', call('a', 'obedient'), call('b', 'obedient'))]]);
     const running = play({ controller, tools: { obedient } }, llm);
-    await setImmediate();
+    await quiet();
     controller.abort();
     expect((await running).outcome).toBe('cancelled');
     expect(heard).toBe(2);

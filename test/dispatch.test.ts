@@ -21,6 +21,7 @@ import {
   type LoopEvent,
   type SessionEvent,
 } from '@celestea/core';
+import { quiet } from './support/turn.ts';
 
 const call = (id: string, name = 'echo') => ({ id, name, args: { of: id } });
 
@@ -117,7 +118,7 @@ describe('running the calls of a step', () => {
       },
     });
     for (const gate of [gates.c, gates.b, gates.a]) {
-      await setImmediate();
+      await quiet();
       expect(results(turn.log), 'nothing is written before the batch is whole').toEqual([]);
       gate.open();
     }
@@ -155,7 +156,7 @@ describe('running the calls of a step', () => {
       width: 2,
       tools: { echo: (args) => args, slow: () => gate.wait() },
     });
-    await setImmediate();
+    await quiet();
     expect(turn.tools.settled).toEqual(['a']);
     expect(started(turn.tools)).toEqual(['a', 'slow']);
     gate.open();
@@ -204,7 +205,7 @@ describe('a cancel while calls are in flight', () => {
       width: 2,
       tools: { echo: (args) => args, deaf: () => new Promise(() => undefined) },
     });
-    await setImmediate();
+    await quiet();
     expect(turn.tools.settled).toEqual(['a']);
     turn.stop();
     expect(await turn.running).toBe('cancelled');
@@ -235,7 +236,7 @@ describe('a cancel while calls are in flight', () => {
         bad: () => Promise.reject(new Error('no disk')),
       },
     });
-    await setImmediate();
+    await quiet();
     turn.stop();
     await turn.running;
     expect(results(turn.log)).toMatchObject([
@@ -261,13 +262,13 @@ describe('a cancel while calls are in flight', () => {
         },
       },
     });
-    await setImmediate();
+    await quiet();
     turn.stop();
     expect(await turn.running).toBe('cancelled');
     const rows = [...turn.log.rows];
     const events = [...turn.events];
     gate.open();
-    await setImmediate();
+    await quiet();
     expect(turn.tools.settled).toEqual(['a']);
     expect(turn.log.rows).toEqual(rows);
     expect(turn.events).toEqual(events);

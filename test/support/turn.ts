@@ -15,8 +15,11 @@ export const settled = (promise: Promise<unknown>): Promise<Settled> =>
     (error: unknown) => ({ error }),
   );
 
-/** Lets everything run that does not wait for a clock. */
-export async function quiet(rounds = 5): Promise<void> {
+/**
+ * Lets everything run that does not wait for a clock. On a slow machine a turn rests for a round
+ * now and then (X18), so there are more rounds than steps.
+ */
+export async function quiet(rounds = 20): Promise<void> {
   for (let round = 0; round < rounds; round += 1) await setImmediate();
 }
 
