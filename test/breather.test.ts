@@ -232,6 +232,17 @@ describe('X18 how long a turn runs without a rest', () => {
     },
   );
 
+  test.each([
+    [9.9, false],
+    [10, true],
+  ])('X18 after %d ms a rest is due: %s', (ran, due) => {
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+    const breather = new Breather();
+    clock.mockReturnValue(1_000 + ran);
+    expect(breather.isDue()).toBe(due);
+    clock.mockRestore();
+  });
+
   test('X18 longer work rests after each piece, the first look apart', async () => {
     const pieces = Array.from({ length: 20 }, () => 50);
     const { longest, rests } = await runs(pieces);
@@ -239,11 +250,27 @@ describe('X18 how long a turn runs without a rest', () => {
     expect(rests).toBeGreaterThanOrEqual(18);
   });
 
-  test('X18 it looks at the clock less often than it is asked', () => {
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
+  test.each([0, 5_000])('X18 it looks at a clock of %d less often than it is asked', (now) => {
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(now);
     const breather = new Breather();
     for (let tick = 0; tick < 1_600; tick += 1) expect(breather.isDue()).toBe(false);
     expect(clock.mock.calls.length).toBeLessThan(120);
     clock.mockRestore();
+  });
+
+  test('X18 where there is setImmediate, a rest opens no MessageChannel', async () => {
+    let opened = 0;
+    const RealChannel = MessageChannel;
+    vi.stubGlobal(
+      'MessageChannel',
+      class extends RealChannel {
+        constructor() {
+          super();
+          opened += 1;
+        }
+      },
+    );
+    await new Breather().rest().finally(() => vi.unstubAllGlobals());
+    expect(opened).toBe(0);
   });
 });

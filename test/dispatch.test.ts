@@ -20,6 +20,7 @@ import {
   messageTexts,
   type LoopEvent,
   type SessionEvent,
+  type ToolCall,
 } from '@celestea/core';
 import { quiet } from './support/turn.ts';
 
@@ -33,7 +34,7 @@ interface Setup {
 }
 
 /** A turn that calls tools and then answers; `running` is its outcome. */
-function start(calls: { id: string; name: string; args: unknown }[], setup: Setup) {
+function start(calls: ToolCall[], setup: Setup) {
   const controller = new AbortController();
   const { onAppend, width = 4 } = setup;
   const log = new FakeSessionLog(onAppend === undefined ? {} : { onAppend });
@@ -77,6 +78,21 @@ const cancelledEvent = (callId: string) => ({
 });
 
 describe('running the calls of a step', () => {
+  test('L4.4 a row has the fields that are needed, and no empty ones', async () => {
+    const rows: SessionEvent[] = [];
+    const turn = start([{ ...call('a'), meta: 'signature' }, call('b')], {
+      tools: { echo: () => 1 },
+      onAppend: (row) => void rows.push(row),
+    });
+    await turn.running;
+    expect(rows.slice(2, 6)).toStrictEqual([
+      { type: 'tool_call', id: 'a', name: 'echo', args: { of: 'a' }, meta: 'signature' },
+      { type: 'tool_call', id: 'b', name: 'echo', args: { of: 'b' } },
+      { type: 'tool_result', id: 'a', value: 1, error: null },
+      { type: 'tool_result', id: 'b', value: 1, error: null },
+    ]);
+  });
+
   test('L4.4 all tool_call rows and events first, in the order of the model', async () => {
     const atFirst: { rows: string[]; events: string[] }[] = [];
     const turn = start([call('b'), call('a'), call('c')], {

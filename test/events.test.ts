@@ -62,6 +62,25 @@ test.each<[string, Partial<ToolOutput>, Partial<LoopEvent>]>([
   });
 });
 
+const omitted = {
+  ...{ kind: 'omitted', omitted_bytes: 7, total_bytes: 10, head_bytes: 2, tail_bytes: 1 },
+  ...{ locator: '/tmp/r1', retrieval_hint: 'Read it.' },
+} as const;
+const digits = '0123456789';
+const boxed: unknown = Object(digits);
+const view = '01\n[7 of 10 bytes left out; the whole result is at /tmp/r1. Read it.]\n9';
+
+test.each<[string, Pick<ToolOutput, 'value' | 'surface'>, unknown]>([
+  ['a text with its middle left out', { value: digits, surface: omitted }, view],
+  ['a text of another size', { value: `${digits}0`, surface: omitted }, `${digits}0`],
+  ['a truncated text', { value: digits, surface: { kind: 'truncation', note: 'Cut.' } }, digits],
+  ['what only behaves like a text', { value: boxed, surface: omitted }, boxed],
+  ['a number', { value: 7, surface: omitted }, 7],
+  ['nothing', { value: null, surface: omitted }, null],
+])('X12 a sink is shown %s', (_, fields, shown) => {
+  expect(toolResultEvent(output(fields)).value).toBe(shown);
+});
+
 test('L7.1 the label of a decision is flat', () => {
   expect(decisionLabel(null)).toBeNull();
   expect(decisionLabel({ kind: 'allow' })).toBe('allow');

@@ -2,7 +2,14 @@ import { defaultAgentConfig } from '@celestea/core';
 import { describe, expect, test } from 'vitest';
 
 import { DefaultAgentLoop } from '../src/loop.ts';
-import { checkBindings, type AgentLoopBindings, type TurnOptions } from '../src/options.ts';
+import {
+  checkBindings,
+  checkConfig,
+  checkInput,
+  resolveOptions,
+  type AgentLoopBindings,
+  type TurnOptions,
+} from '../src/options.ts';
 import { agentLoopPlugin, createAgentLoop } from '../src/plugin.ts';
 import { collectingSink, say, ScriptedLlm, testContext } from '../src/testing/index.ts';
 import { createUsageTracker } from '../src/usage.ts';
@@ -17,6 +24,12 @@ const WRONG: [bindings: unknown, message: string][] = [
     { signal: { aborted: false, addEventListener: 1, removeEventListener: 1 } },
     'signal: expected an AbortSignal, got an object',
   ],
+  [
+    { signal: { aborted: false, addEventListener: () => undefined } },
+    'signal: expected an AbortSignal, got an object',
+  ],
+  [{ signal: new EventTarget() }, 'signal: expected an AbortSignal, got an object'],
+  [{ usage: { record: () => undefined } }, 'usage: expected a UsageTracker, got an object'],
   [{ usage: { record: 1 } }, 'usage: expected a UsageTracker, got an object'],
   [{ signal: null }, 'signal: expected an AbortSignal, got null'],
   [{ signal: 'abort' }, 'signal: expected an AbortSignal, got "abort"'],
@@ -74,6 +87,37 @@ test.each([null, undefined, [], 'deepseek-chat'])('a config that is no object: %
   expect(() => {
     Reflect.apply(createAgentLoop, null, [wrong]);
   }).toThrow(/^config: expected an object, got /);
+});
+
+const NUMBERS = [
+  ...['max_steps', 'max_parallel_tool_calls', 'context_window_tokens'],
+  ...['context_trim_threshold', 'context_keep_recent'],
+];
+
+test.each([
+  ...['model', 'system_prompt'].map((name) => ({ name, wrong: 7, expected: 'a string, got 7' })),
+  ...NUMBERS.map((name) => ({ name, wrong: '7', expected: 'a number, got "7"' })),
+])('a config whose $name is $wrong', ({ name, wrong, expected }) => {
+  expect(() => {
+    Reflect.apply(checkConfig, null, [{ [name]: wrong }]);
+  }).toThrow(new TypeError(`config.${name}: expected ${expected}`));
+});
+
+test.each<[input: unknown, came: string]>([
+  [undefined, 'undefined'],
+  [7, '7'],
+  [['go'], 'an array'],
+])('X1 an input that is neither text nor null: %j', (input, came) => {
+  expect(() => {
+    checkInput(input);
+  }).toThrow(new TypeError(`userInput: expected a string or null, got ${came}`));
+});
+
+test('X1 the signals and sinks of a turn are those that were given, and no empty places', () => {
+  expect(resolveOptions({}, undefined)).toMatchObject({ signals: [], sinks: [] });
+  const { sink } = collectingSink();
+  const { signal } = new AbortController();
+  expect(resolveOptions({}, { signal, sink })).toMatchObject({ signals: [signal], sinks: [sink] });
 });
 
 test('the first wrong binding is named, and nothing was provided', () => {

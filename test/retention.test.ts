@@ -16,6 +16,7 @@ import { describe, expect, test } from 'vitest';
 import type { Diagnostic } from '../src/diagnostics.ts';
 import { createAgentLoop } from '../src/plugin.ts';
 import {
+  resolveRetention,
   RETENTION_SERVICE,
   toolResultRetention,
   type SpillRef,
@@ -32,6 +33,7 @@ import {
   ScriptedLlm,
   testContext,
 } from '../src/testing/index.ts';
+import { rawRegistry } from './support/turn.ts';
 
 const ref: SpillRef = { locator: '/tmp/r1', bytes: 0, retrievalHint: 'Read it with read_file.' };
 
@@ -144,6 +146,44 @@ describe('what is spilled', () => {
     expect(diagnostics).toEqual([]);
   });
 
+  test('X12 what is no text counts nothing, and the texts after it are counted', async () => {
+    const results = [{ text: digits }, ...[20, 20, 20].map((length) => 'x'.repeat(length))];
+    const { rows } = await play(small(), { results });
+    expect(rows.map((row) => row.surface !== undefined)).toEqual([false, false, false, true]);
+  });
+
+  test('X12 sizes of 0 show nothing of a text', async () => {
+    const none = { singleResultBytes: 0, stepResultBytes: 0 };
+    const sizes = { ...none, previewHeadBytes: 0, previewTailBytes: 0 };
+    const { rows } = await play(small(undefined, sizes), { results: ['x', ''] });
+    expect(rows.map((row) => row.surface)).toEqual([
+      { ...surface, omitted_bytes: 1, total_bytes: 1, head_bytes: 0, tail_bytes: 0 },
+      undefined,
+    ]);
+  });
+
+  test('X12 a failure that has a value too is shown whole', async () => {
+    const tools = rawRegistry(({ call_id }) =>
+      Promise.resolve({ call_id, value: digits, render: null, error: 'late', decision: null }),
+    );
+    const { rows, shown } = await play(small(), { tools });
+    expect(rows).toEqual([{ type: 'tool_result', id: 'c0', value: digits, error: 'late' }]);
+    expect(shown).toEqual([digits]);
+  });
+
+  test('C5.1 X12 null is no policy, and hides a parent’s', async () => {
+    const { outcome, rows } = await play(null, { results: [digits] });
+    expect(outcome).toBe('completed');
+    expect(rows).toEqual([{ type: 'tool_result', id: 'c0', value: digits, error: null }]);
+    const parent = Context.root().provide(RETENTION_SERVICE, small());
+    expect(resolveRetention(parent.scoped())).not.toBeNull();
+    expect(resolveRetention(parent.scoped().provide(RETENTION_SERVICE, null))).toBeNull();
+  });
+
+  test('X12 the token has a name of its own', () => {
+    expect(RETENTION_SERVICE).toBe('celestea.agent-loop.ToolResultRetention');
+  });
+
   test('X12 a step that follows starts anew', async () => {
     const log = new FakeSessionLog();
     const call = (id: string): ToolCall => ({ id, name: 'get', args: {} });
@@ -226,6 +266,17 @@ describe('a spill that fails leaves the result as it is', () => {
     expect(diagnostics.map(({ kind, message }) => [kind, message])).toEqual(
       Array.from({ length: told }, () => ['spill_failed', 'the result of get was not spilled']),
     );
+  });
+
+  test.each<[answer: unknown, came: string]>([
+    [undefined, 'undefined'],
+    ['/tmp/r1', '"/tmp/r1"'],
+    [{ ...ref, locator: 7 }, 'an object'],
+  ])('X12 X15 an answer of %j is named', async (answer, came) => {
+    const policy = small((() => answer) as ToolResultRetention['spill']);
+    const { diagnostics } = await play(policy, { results: [digits] });
+    const error = new TypeError(`spill: expected a SpillRef or null, got ${came}`);
+    expect(diagnostics.map((one) => one.error)).toEqual([error]);
   });
 
   test('X12 one that hangs does not keep a cancelled turn, and none starts after it', async () => {

@@ -105,6 +105,37 @@ describe('finding the seams', () => {
   });
 });
 
+test.each<[ctx: unknown, came: string]>([
+  [undefined, 'undefined'],
+  [null, 'null'],
+  [[], 'an array'],
+  ['ctx', '"ctx"'],
+  [{}, 'an object'],
+  [{ get: 1 }, 'an object'],
+  [Object.assign(() => null, { get: () => null }), 'a function'],
+])('X1 a ctx that is no Context is a TypeError: %o', async (ctx, came) => {
+  const message = `ctx: expected a Context, got ${came}`;
+  const result = await settled(loop.runTurn(ctx as Context, 'go'));
+  expect(result).toEqual({ error: new TypeError(message) });
+});
+
+const notObjects: [service: unknown, came: string][] = [
+  ['a text', '"a text"'],
+  [7, '7'],
+  [() => null, 'a function'],
+];
+
+test.each(
+  (['llm', 'log', 'tools'] as const).flatMap((seam) =>
+    notObjects.map(([service, came]) => ({ seam, service, came })),
+  ),
+)('X1 a service that is no object is a TypeError: $seam is $came', async (wrong) => {
+  const { seam, service, came } = wrong;
+  const ctx = testContext({ llm: new ScriptedLlm([]) }).provide(tokens[seam], service);
+  const message = `${missing[seam].replace('missing ', '')}: expected an object, got ${came}`;
+  expect(await settled(loop.runTurn(ctx, 'go'))).toEqual({ error: new TypeError(message) });
+});
+
 const call = (id: string) => ({ id, name: 'echo', args: { of: id } });
 
 /** Thinking at every place it can stand, calls in two batches, a reply. */

@@ -12,7 +12,7 @@ import {
 } from '@celestea/agent-loop/testing';
 import { defaultAgentConfig, type InjectionSource } from '@celestea/core';
 
-import { call, quiet } from './support/turn.ts';
+import { call, Mailbox, quiet } from './support/turn.ts';
 
 /** A turn with a tool step and a reply, steered by a source that breaks its contract. */
 async function steeredBy(source: { drain: () => unknown; pending?: unknown }) {
@@ -75,7 +75,13 @@ describe('X6 X15 a source of injections that fails', () => {
       },
     });
     expect(texts).toEqual([]);
-    expect(diagnostics.map(({ kind }) => kind)).toEqual(['injections_failed', 'injections_failed']);
+    const message = 'expected an answer at once, got a promise: what it holds is lost';
+    const fault = {
+      kind: 'injections_failed',
+      message: 'the injections could not be drained',
+      error: new TypeError(message),
+    };
+    expect(diagnostics).toEqual([fault, fault]);
   });
 
   test.each([
@@ -175,6 +181,20 @@ describe('X6 a pending() that lies', () => {
     expect(diagnostics).toEqual([
       { kind: 'injections_failed', message: 'the injections could not be counted', error },
     ]);
+  });
+
+  test('X6 X15 throws while a message waits: it stays in the source', async () => {
+    const mail = new Mailbox();
+    const { requests, texts } = await steeredBy({
+      drain: () => mail.drain(),
+      pending: () => {
+        mail.post('late');
+        throw new Error('no count');
+      },
+    });
+    expect(requests).toBe(2);
+    expect(texts).toEqual([]);
+    expect(mail.waiting).toHaveLength(1);
   });
 
   test('X6 rejects: nothing goes unhandled, and the turn ends', async () => {

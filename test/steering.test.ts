@@ -27,6 +27,10 @@ import {
   type SessionEvent,
 } from '@celestea/core';
 
+import { resolveOptions } from '../src/options.ts';
+import { resolveSeams } from '../src/seams.ts';
+import { Steering } from '../src/steering.ts';
+import { Turn } from '../src/turn.ts';
 import { call, Mailbox, quiet, settled } from './support/turn.ts';
 
 interface Play extends AgentLoopBindings {
@@ -159,6 +163,19 @@ describe('X6 a message that comes in', () => {
     expect(brief(rows).filter((row) => row === 'user more')).toHaveLength(1);
     expect(mail.waiting).toHaveLength(1);
   });
+});
+
+test.each([0, 1, 2, 3])('X6 a drain says how many of %i it wrote', (count) => {
+  const mail = new Mailbox();
+  for (let at = 0; at < count; at += 1) mail.post(String(at));
+  const log = new FakeSessionLog();
+  const seams = resolveSeams(testContext({ llm: new ScriptedLlm([]), log }));
+  const options = resolveOptions({ injections: mail }, undefined);
+  const { signal } = new AbortController();
+  const config = defaultAgentConfig();
+  const steering = new Steering(new Turn({ id: 'turn-0', config, seams, options, signal }));
+  expect(steering.drain()).toBe(count);
+  expect(log.rows).toHaveLength(count);
 });
 
 describe('X6 the limits of an extension', () => {

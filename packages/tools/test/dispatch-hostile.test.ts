@@ -18,7 +18,7 @@ describe('dispatch never rejects', () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
     const output = await setup().dispatch(call('tool', proxy));
-    expect(output.error).toContain('expected JSON, got what cannot be read');
+    expect(output.error).toContain('expected JSON, got an object (Cannot perform ');
   });
 
   test('C3.7 options whose signal cannot be read are an error result', async () => {
