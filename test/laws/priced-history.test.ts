@@ -23,7 +23,10 @@ const message: fc.Arbitrary<Message> = fc.oneof(
 
 /** A history as a log hands it out: it grows, and now and then a part of it is another one. */
 const growth = fc.array(
-  fc.record({ added: fc.array(message, { maxLength: 6 }), replaced: fc.option(fc.nat(40)) }),
+  fc.record({
+    added: fc.array(message, { maxLength: 6 }),
+    replaced: fc.option(fc.record({ at: fc.nat(40), by: message })),
+  }),
   { minLength: 1, maxLength: 8 },
 );
 const limits = fc.record({
@@ -54,8 +57,8 @@ test.each<[string, Pass]>([
       let history: Message[] = [];
       for (const { added, replaced } of steps) {
         history = [...history, ...added];
-        if (replaced !== null && replaced < history.length) {
-          history = history.with(replaced, structuredClone(history[replaced] ?? userMessage('')));
+        if (replaced !== null && replaced.at < history.length) {
+          history = history.with(replaced.at, replaced.by);
         }
         expect(given(pass, history, by)).toEqual(given(pass, structuredClone(history), by));
       }
