@@ -1,7 +1,15 @@
 import { readImageRef } from './image-ref.ts';
 import { serdeJsonString } from './json-text.ts';
 import type { ImageRef } from './message.ts';
-import type { SessionEvent } from './session-event.ts';
+import type {
+  AssistantMessageRow,
+  SessionEvent,
+  ThinkingDeltaRow,
+  ToolCallRow,
+  ToolResultRow,
+  TurnEndRow,
+  UserMessageRow,
+} from './session-event.ts';
 import { describeValue, isRecord } from './shape.ts';
 import { effectiveOutcome, isTurnOutcome, type TurnOutcome } from './turn-outcome.ts';
 
@@ -15,75 +23,62 @@ export type ParsedSessionEvent =
  * `outcome` is written `completed`.
  */
 export function serializeSessionEvent(event: SessionEvent): string {
-  const fields = rowFields(event)
-    .filter((field): field is [string, string] => field[1] !== null)
-    .map(([name, text]) => `"${name}":${text}`);
-  return `{"type":"${event.type}",${fields.join(',')}}`
-    .replaceAll('\u2028', '\\u2028')
-    .replaceAll('\u2029', '\\u2029');
+  const line = `{"type":"${event.type}",${rowFields(event)}}`;
+  return LINE_SEPARATOR.test(line)
+    ? line.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+    : line;
 }
 
-/** Name and JSON text of each field; `null` where it is left out. */
-function rowFields(event: SessionEvent): [name: string, text: string | null][] {
+const LINE_SEPARATOR = /[\u2028\u2029]/;
+
+function rowFields(event: SessionEvent): string {
   switch (event.type) {
     case 'turn_start':
-      return [['id', serdeJsonString(event.id)]];
+      return `"id":${serdeJsonString(event.id)}`;
     case 'turn_end':
-      return [
-        ['id', serdeJsonString(event.id)],
-        ['outcome', outcomeText(effectiveOutcome(event.outcome))],
-      ];
+      return `"id":${serdeJsonString(event.id)},"outcome":${outcomeText(effectiveOutcome(event.outcome))}`;
     case 'user_message':
-      return [
-        ['text', serdeJsonString(event.text)],
-        ['attachments', attachmentsText(event.attachments)],
-      ];
+      return `"text":${serdeJsonString(event.text)}${attachmentsField(event.attachments)}`;
     case 'assistant_message':
-      return [
-        ['text', serdeJsonString(event.text)],
-        ['calls_follow', flag(event.calls_follow)],
-      ];
+      return `"text":${serdeJsonString(event.text)}${flag('calls_follow', event.calls_follow)}`;
     case 'thinking_delta':
-      return [
-        ['text', serdeJsonString(event.text)],
-        ['meta', optional(event.meta, serdeJsonString)],
-      ];
+      return `"text":${serdeJsonString(event.text)}${optional('meta', event.meta)}`;
     case 'tool_call':
-      return [
-        ['id', serdeJsonString(event.id)],
-        ['name', serdeJsonString(event.name)],
-        ['args', serdeJsonString(event.args)],
-        ['parent_id', optional(event.parent_id, serdeJsonString)],
-        ['meta', optional(event.meta, serdeJsonString)],
-      ];
+      return (
+        `"id":${serdeJsonString(event.id)},"name":${serdeJsonString(event.name)}` +
+        `,"args":${serdeJsonString(event.args)}` +
+        optional('parent_id', event.parent_id) +
+        optional('meta', event.meta)
+      );
     case 'tool_result':
-      return [
-        ['id', serdeJsonString(event.id)],
-        ['value', serdeJsonString(event.value)],
-        ['error', serdeJsonString(event.error)],
-        ['parent_id', optional(event.parent_id, serdeJsonString)],
-        ['surface', optional(event.surface, serdeJsonString)],
-        ['abandoned', flag(event.abandoned)],
-      ];
+      return (
+        `"id":${serdeJsonString(event.id)},"value":${serdeJsonString(event.value)}` +
+        `,"error":${serdeJsonString(event.error)}` +
+        optional('parent_id', event.parent_id) +
+        optional('surface', event.surface) +
+        flag('abandoned', event.abandoned)
+      );
     default:
       return event satisfies never;
   }
 }
 
-const optional = <T>(value: T | undefined, text: (value: T) => string): string | null =>
-  value === undefined || value === null ? null : text(value);
+/** A field with its comma, or nothing. */
+const optional = (name: string, value: unknown): string =>
+  value === undefined || value === null ? '' : `,"${name}":${serdeJsonString(value)}`;
 
-const flag = (value: boolean | undefined): string | null => (value === true ? 'true' : null);
+const flag = (name: string, value: boolean | undefined): string =>
+  value === true ? `,"${name}":true` : '';
 
 const outcomeText = (outcome: TurnOutcome): string =>
   typeof outcome === 'string'
     ? JSON.stringify(outcome)
     : JSON.stringify({ error: { kind: outcome.error.kind, message: outcome.error.message } });
 
-const attachmentsText = (refs: readonly ImageRef[] | undefined): string | null =>
+const attachmentsField = (refs: readonly ImageRef[] | undefined): string =>
   refs === undefined || refs.length === 0
-    ? null
-    : JSON.stringify(refs.map((ref) => readImageRef(ref) ?? ref));
+    ? ''
+    : `,"attachments":${JSON.stringify(refs.map((ref) => readImageRef(ref) ?? ref))}`;
 
 /**
  * Reads one line back. Unknown fields are ignored and `null` for an optional field reads as
@@ -111,33 +106,44 @@ function readRow(row: RowReader): SessionEvent | null {
   switch (type as SessionEvent['type']) {
     case 'turn_start':
       return { type: 'turn_start', id: row.text('id') };
-    case 'turn_end':
-      return { type: 'turn_end', id: row.text('id'), ...row.outcome() };
-    case 'user_message':
-      return { type: 'user_message', text: row.text('text'), ...row.attachments() };
-    case 'assistant_message':
-      return { type: 'assistant_message', text: row.text('text'), ...row.flag('calls_follow') };
-    case 'thinking_delta':
-      return { type: 'thinking_delta', text: row.text('text'), ...row.meta() };
-    case 'tool_call':
-      return {
-        type: 'tool_call',
-        id: row.text('id'),
-        name: row.text('name'),
-        args: row.any('args'),
-        ...row.parentId(),
-        ...row.meta(),
-      };
-    case 'tool_result':
-      return {
-        type: 'tool_result',
-        id: row.text('id'),
-        value: row.any('value'),
-        error: row.textOrNull('error'),
-        ...row.parentId(),
-        ...row.surface(),
-        ...row.flag('abandoned'),
-      };
+    case 'turn_end': {
+      const event: TurnEndRow = { type: 'turn_end', id: row.text('id') };
+      const outcome = row.outcome();
+      if (outcome !== undefined) event.outcome = outcome;
+      return event;
+    }
+    case 'user_message': {
+      const event: UserMessageRow = { type: 'user_message', text: row.text('text') };
+      const attachments = row.attachments();
+      if (attachments.length > 0) event.attachments = attachments;
+      return event;
+    }
+    case 'assistant_message': {
+      const event: AssistantMessageRow = { type: 'assistant_message', text: row.text('text') };
+      if (row.flag('calls_follow')) event.calls_follow = true;
+      return event;
+    }
+    case 'thinking_delta': {
+      const event: ThinkingDeltaRow = { type: 'thinking_delta', text: row.text('text') };
+      if (row.has('meta')) event.meta = row.any('meta');
+      return event;
+    }
+    case 'tool_call': {
+      const [id, name] = [row.text('id'), row.text('name')];
+      const event: ToolCallRow = { type: 'tool_call', id, name, args: row.any('args') };
+      if (row.has('parent_id')) event.parent_id = row.text('parent_id');
+      if (row.has('meta')) event.meta = row.any('meta');
+      return event;
+    }
+    case 'tool_result': {
+      const [id, value] = [row.text('id'), row.any('value')];
+      const event: ToolResultRow = { type: 'tool_result', id, value, error: row.error() };
+      if (row.has('parent_id')) event.parent_id = row.text('parent_id');
+      const surface = row.surface();
+      if (surface !== undefined) event.surface = surface;
+      if (row.flag('abandoned')) event.abandoned = true;
+      return event;
+    }
     default:
       if (row.errors.length === 0) row.errors.push(`unknown type ${describeValue(type)}`);
       return null;
@@ -153,6 +159,12 @@ class RowReader {
     this.#row = row;
   }
 
+  /** Whether an optional field is there; `null` is not. */
+  has(name: string): boolean {
+    const value = this.#own(name);
+    return value !== undefined && value !== null;
+  }
+
   any(name: string): unknown {
     if (!Object.hasOwn(this.#row, name)) this.errors.push(`missing ${name}`);
     return this.#row[name];
@@ -165,47 +177,38 @@ class RowReader {
     return '';
   }
 
-  textOrNull(name: string): string | null {
-    return this.#own(name) === null ? null : this.text(name);
+  error(): string | null {
+    return this.#own('error') === null ? null : this.text('error');
   }
 
-  parentId(): { parent_id?: string } {
-    return this.#absent('parent_id') ? {} : { parent_id: this.text('parent_id') };
-  }
-
-  meta(): { meta?: unknown } {
-    return this.#absent('meta') ? {} : { meta: this.#own('meta') };
-  }
-
-  flag<Name extends string>(name: Name): Partial<Record<Name, true>> {
+  flag(name: string): boolean {
     const value = this.#own(name);
-    if (value === true) return { [name]: true } as Record<Name, true>;
-    if (value !== false && !this.#absent(name)) this.#wrong(name, 'a boolean', value);
-    return {};
+    if (value !== true && value !== false && this.has(name)) this.#wrong(name, 'a boolean', value);
+    return value === true;
   }
 
-  surface(): { surface?: Record<string, unknown> } {
-    if (this.#absent('surface')) return {};
+  surface(): Record<string, unknown> | undefined {
+    if (!this.has('surface')) return undefined;
     const value = this.#own('surface');
-    if (isRecord(value)) return { surface: value };
+    if (isRecord(value)) return value;
     this.#wrong('surface', 'an object', value);
-    return {};
+    return undefined;
   }
 
-  outcome(): { outcome?: TurnOutcome } {
-    if (this.#absent('outcome')) return {};
+  outcome(): TurnOutcome | undefined {
+    if (!this.has('outcome')) return undefined;
     const value = this.#own('outcome');
-    if (isTurnOutcome(value)) return { outcome: value };
+    if (isTurnOutcome(value)) return value;
     this.#wrong('outcome', 'a turn outcome', value);
-    return {};
+    return undefined;
   }
 
-  attachments(): { attachments?: ImageRef[] } {
-    if (this.#absent('attachments')) return {};
+  attachments(): ImageRef[] {
+    if (!this.has('attachments')) return [];
     const value = this.#own('attachments');
     if (!Array.isArray(value)) {
       this.#wrong('attachments', 'an array', value);
-      return {};
+      return [];
     }
     const refs: ImageRef[] = [];
     for (const [index, item] of value.entries()) {
@@ -214,16 +217,11 @@ class RowReader {
         this.#wrong(`attachments[${String(index)}]`, 'an image reference', item);
       } else refs.push(ref);
     }
-    return refs.length === 0 ? {} : { attachments: refs };
+    return refs;
   }
 
   #own(name: string): unknown {
     return Object.hasOwn(this.#row, name) ? this.#row[name] : undefined;
-  }
-
-  #absent(name: string): boolean {
-    const value = this.#own(name);
-    return value === undefined || value === null;
   }
 
   #wrong(name: string, expected: string, value: unknown): void {

@@ -113,7 +113,7 @@ export {
 } from './services.ts';
 export { serdeJsonString } from './json-text.ts';
 export { readImageRef } from './image-ref.ts';
-export { describeValue, isRecord } from './shape.ts';
+export { describeValue, expectThat, isRecord } from './shape.ts';
 export { renderOmitted } from './surface.ts';
 export { cutMiddle, utf8Length } from './text.ts';
 export type { CutText } from './text.ts';

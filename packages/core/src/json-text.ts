@@ -8,6 +8,10 @@ interface Frame {
   next: number;
 }
 
+/** Data as deep and as wide as this is written without keeping track of where one is. */
+const MAX_PLAIN_DEPTH = 8;
+const MAX_PLAIN_WIDTH = 64;
+
 /** Holes are written out, so an array may be far larger than what it holds. */
 const MAX_SPARSE_LENGTH = 2 ** 24;
 
@@ -26,10 +30,35 @@ const MAX_PIECES = 4096;
  */
 export function serdeJsonString(value: unknown): string {
   try {
+    const text = plainText(value, MAX_PLAIN_DEPTH);
+    if (text !== null) return text;
+  } catch {
+    // a getter that throws: the careful way knows what to do
+  }
+  try {
     return writeValue(value);
   } catch {
     return 'null'; // longer than any string can be
   }
+}
+
+/** The text of small, plain data, which nearly all data is; `null` where it takes more care. */
+function plainText(value: unknown, depth: number): string | null {
+  if (typeof value !== 'object' || value === null) return scalarText(value);
+  if (depth === 0 || 'toJSON' in value) return null;
+  const isList = Array.isArray(value);
+  if (Object.getPrototypeOf(value) !== (isList ? Array : Object).prototype) return null;
+  const keys = isList ? null : Object.keys(value).sort();
+  const { length } = keys ?? (value as unknown[]);
+  if (length >>> 0 !== length || length > MAX_PLAIN_WIDTH) return null; // a proxy answers anything
+  const parts: string[] = [];
+  for (let index = 0; index < length; index += 1) {
+    const key = keys === null ? index : (keys[index] ?? '');
+    const part = plainText((value as Record<string | number, unknown>)[key], depth - 1);
+    if (part === null) return null;
+    parts.push(keys === null ? part : `${JSON.stringify(key)}:${part}`);
+  }
+  return isList ? `[${parts.join()}]` : `{${parts.join()}}`;
 }
 
 function writeValue(root: unknown): string {
@@ -84,11 +113,10 @@ function scalarText(value: unknown): string {
     case 'string':
       return JSON.stringify(value);
     case 'number':
-      return Number.isFinite(value) ? JSON.stringify(value).replace('e+', 'e') : 'null';
+      return Number.isFinite(value) ? String(value).replace('e+', 'e') : 'null';
     case 'boolean':
-      return value ? 'true' : 'false';
     case 'bigint':
-      return value.toString();
+      return String(value);
     default:
       return 'null';
   }

@@ -7,6 +7,16 @@ export function isFiniteNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
+/** Refuses what does not fit with a `TypeError` that names it, what was expected and what came. */
+export function expectThat(
+  fits: boolean,
+  name: string,
+  expected: string,
+  came: unknown,
+): asserts fits {
+  if (!fits) throw new TypeError(`${name}: expected ${expected}, got ${describeValue(came)}`);
+}
+
 /** What came, for an error message: its type, and its text where that is short. Never throws. */
 export function describeValue(value: unknown): string {
   if (value === null) return 'null';

@@ -1,4 +1,4 @@
-import { isFiniteNumber, isRecord } from './shape.ts';
+import { isRecord } from './shape.ts';
 import type { OmittedSurface, ToolSurface } from './tool.ts';
 import { cutMiddle } from './text.ts';
 
@@ -15,9 +15,11 @@ export function renderOmitted(text: string, surface: ToolSurface): string | null
   }
 }
 
+/** Sizes of any kind may come: those that are not of this text do not agree with it. */
 function omittedView(text: string, surface: OmittedSurface): string | null {
-  const { omitted_bytes, total_bytes, locator, retrieval_hint } = surface;
-  const cut = cutMiddle(text, surface.head_bytes, surface.tail_bytes);
+  const { omitted_bytes, total_bytes, head_bytes, tail_bytes, locator, retrieval_hint } = surface;
+  if (!(head_bytes >= 0 && tail_bytes >= 0)) return null;
+  const cut = cutMiddle(text, head_bytes, tail_bytes);
   if (cut?.totalBytes !== total_bytes || cut.omittedBytes !== omitted_bytes) return null;
   const notice =
     `[${String(omitted_bytes)} of ${String(total_bytes)} bytes left out; ` +
@@ -48,12 +50,7 @@ function isOmitted(surface: unknown): surface is OmittedSurface {
   return (
     isRecord(surface) &&
     surface['kind'] === 'omitted' &&
-    ['omitted_bytes', 'total_bytes', 'head_bytes', 'tail_bytes'].every((name) =>
-      isSize(surface[name]),
-    ) &&
     typeof surface['locator'] === 'string' &&
     typeof surface['retrieval_hint'] === 'string'
   );
 }
-
-const isSize = (value: unknown): boolean => isFiniteNumber(value) && value >= 0;

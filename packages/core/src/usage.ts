@@ -20,26 +20,18 @@ export function zeroUsage(): Usage {
   };
 }
 
+const COUNTERS = Object.keys(zeroUsage()) as (keyof Usage)[];
+
 /** Whether every counter is zero. */
 export function usageIsEmpty(usage: Usage): boolean {
-  return (
-    usage.prompt_tokens === 0 &&
-    usage.completion_tokens === 0 &&
-    usage.total_tokens === 0 &&
-    usage.cache_read === 0 &&
-    usage.reasoning_tokens === 0
-  );
+  return COUNTERS.every((name) => usage[name] === 0);
 }
 
 /** The sum, as a new value. */
 export function usageAdd(a: Usage, b: Usage): Usage {
-  return {
-    prompt_tokens: a.prompt_tokens + b.prompt_tokens,
-    completion_tokens: a.completion_tokens + b.completion_tokens,
-    total_tokens: a.total_tokens + b.total_tokens,
-    cache_read: a.cache_read + b.cache_read,
-    reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
-  };
+  const sum = zeroUsage();
+  for (const name of COUNTERS) sum[name] = a[name] + b[name];
+  return sum;
 }
 
 /** The sum of a list; all zero when it is empty. */

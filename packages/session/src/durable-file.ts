@@ -38,11 +38,11 @@ export class DurableFile {
   /** Writes all of it or nothing; throws what the disk throws. */
   append(text: string): void {
     this.#checkOpen();
-    const bytes = encoder.encode(text);
+    const { bytes, length } = encoded(text);
     let done = 0;
     try {
-      while (done < bytes.length) {
-        const wrote = this.#fs.writeSync(this.#fd, bytes, done, bytes.length - done);
+      while (done < length) {
+        const wrote = this.#fs.writeSync(this.#fd, bytes, done, length - done);
         if (wrote === 0) throw new Error(`${this.path}: the disk took no bytes`);
         done += wrote;
       }
@@ -50,7 +50,7 @@ export class DurableFile {
       this.#takeBack(done, error);
       throw error;
     }
-    this.#size += bytes.length;
+    this.#size += length;
     this.#changes += 1;
   }
 
@@ -183,3 +183,14 @@ export class DurableFile {
 }
 
 const encoder = new TextEncoder();
+/** One for all rows of ordinary length; a buffer for each would cost more than the write of it. */
+const scratch = new Uint8Array(64 * 1024);
+
+/** The first `length` of `bytes`, good until the next call. */
+function encoded(text: string): { bytes: Uint8Array; length: number } {
+  if (text.length * 3 <= scratch.length) {
+    return { bytes: scratch, length: encoder.encodeInto(text, scratch).written };
+  }
+  const bytes = encoder.encode(text);
+  return { bytes, length: bytes.length };
+}

@@ -1,4 +1,4 @@
-import { parseSessionEvent, type SessionEvent } from '@celestea/core';
+import { parseSessionEvent, utf8Length, type SessionEvent } from '@celestea/core';
 
 import type { DamagedLine } from './errors.ts';
 import type { FileSystem } from './file-system.ts';
@@ -32,22 +32,49 @@ export function* readLines(
     if (read === 0) break; // cut shorter meanwhile
     at += read;
     const chunk = buffer.subarray(0, read);
-    let from = 0;
-    for (;;) {
-      const end = chunk.indexOf(LINE_FEED, from);
-      if (end < 0) break;
-      line += 1;
-      pending.push(chunk.subarray(from, end));
-      const bytes = joined(pending);
-      if (!isBlank(bytes)) yield readLine(bytes, line, offset, true);
-      offset += bytes.length + 1;
-      pending = [];
-      from = end + 1;
+    const end = chunk.lastIndexOf(LINE_FEED);
+    if (end < 0) {
+      pending.push(chunk);
+      continue;
     }
-    if (from < read) pending.push(chunk.subarray(from));
+    pending.push(chunk.subarray(0, end));
+    for (const raw of wholeLines(joined(pending))) {
+      line += 1;
+      if (!isBlank(raw.text)) yield readLine(raw, line, offset, true);
+      offset += raw.bytes + 1;
+    }
+    pending = [chunk.subarray(end + 1)];
   }
   const rest = joined(pending);
-  if (!isBlank(rest)) yield readLine(rest, line + 1, offset, false);
+  const text = decoded(rest);
+  if (!isBlank(text)) yield readRest(rest, text, line + 1, offset);
+}
+
+/** One line: its text, `null` where that is no UTF-8, and its length in bytes. */
+interface RawLine {
+  readonly text: string | null;
+  readonly bytes: number;
+}
+
+/** The lines of a block; the last one is without its line break. Decoding each by itself is slow. */
+function wholeLines(block: Uint8Array): RawLine[] {
+  const text = decoded(block);
+  if (text === null) return linesOneByOne(block);
+  const isAscii = text.length === block.length;
+  return text
+    .split('\n')
+    .map((of) => ({ text: of, bytes: isAscii ? of.length : utf8Length(of) }));
+}
+
+function linesOneByOne(block: Uint8Array): RawLine[] {
+  const lines: RawLine[] = [];
+  for (let from = 0; from <= block.length; ) {
+    const end = block.indexOf(LINE_FEED, from);
+    const bytes = block.subarray(from, end < 0 ? block.length : end);
+    lines.push({ text: decoded(bytes), bytes: bytes.length });
+    from += bytes.length + 1;
+  }
+  return lines;
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {
@@ -63,19 +90,28 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Spaces, tabs and the carriage return of a line that an editor ended with CR LF. */
-const isBlank = (bytes: Uint8Array): boolean =>
-  bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+const isBlank = (text: string | null): boolean => text !== null && /^[ \t\r]*$/.test(text);
 
-function readLine(bytes: Uint8Array, line: number, offset: number, terminated: boolean): LogLine {
-  const text = decoded(bytes);
+function readLine(
+  { text, bytes }: RawLine,
+  line: number,
+  offset: number,
+  terminated: boolean,
+): LogLine {
   const parsed = text === null ? NOT_UTF8 : parseSessionEvent(text);
   if (parsed.ok) {
-    const end = offset + bytes.length + (terminated ? 1 : 0);
-    return { kind: 'row', row: parsed.event, end, terminated };
+    return { kind: 'row', row: parsed.event, end: offset + bytes + Number(terminated), terminated };
   }
-  if (!terminated && isCutOff(bytes, text)) return { kind: 'torn', offset, bytes: bytes.length };
   const reason = parsed.errors.join('; ');
-  return { kind: 'damaged', damage: { line, offset, bytes: bytes.length, reason }, terminated };
+  return { kind: 'damaged', damage: { line, offset, bytes, reason }, terminated };
+}
+
+/** What stands behind the last line break. */
+function readRest(bytes: Uint8Array, text: string | null, line: number, offset: number): LogLine {
+  const { length } = bytes;
+  const read = readLine({ text, bytes: length }, line, offset, false);
+  const isTorn = read.kind === 'damaged' && isCutOff(bytes, text);
+  return isTorn ? { kind: 'torn', offset, bytes: length } : read;
 }
 
 /** How each row starts that a log writes (C4.4). */
