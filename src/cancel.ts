@@ -29,9 +29,9 @@ export function raceAbort<T>(
     const onAbort = (): void => {
       resolve({ outcome: 'aborted' });
     };
-    signal.addEventListener('abort', onAbort, { once: true });
+    const leave = follow(signal, onAbort);
     void settled.then((result) => {
-      signal.removeEventListener('abort', onAbort);
+      leave();
       resolve(result);
     });
   });
@@ -69,7 +69,6 @@ export function ignore(): void {
  * odd, is passed over.
  */
 export function unheard(value: unknown, onRejected: (error: unknown) => void = ignore): void {
-  if (typeof value !== 'object' || value === null) return;
   try {
     if (value instanceof Promise) void Promise.prototype.then.call(value, ignore, onRejected);
   } catch {
@@ -97,30 +96,35 @@ const followings = new WeakMap<AbortSignal, Following>();
 /**
  * Calls back when a signal aborts, until what is given back is called. However many follow a
  * signal, it has one listener of ours, and none when nobody follows it any more: a host's
- * signal may serve many turns at once, and a turn's many calls.
+ * signal may serve many turns at once, and a turn's many calls. Who follows a signal that is
+ * followed already costs a small part of a listener.
  */
-function follow(signal: AbortSignal, onAbort: () => void): () => void {
+export function follow(signal: AbortSignal, onAbort: () => void): () => void {
   const { followers, listener } = followings.get(signal) ?? startFollowing(signal);
   followers.add(onAbort);
   return () => {
-    if (!followers.delete(onAbort) || followers.size > 0) return;
-    followings.delete(signal);
-    try {
-      signal.removeEventListener('abort', listener);
-    } catch {
-      // no signal of the platform's: it keeps a listener that does nothing any more
-    }
+    if (followers.delete(onAbort) && followers.size === 0) stopFollowing(signal, listener);
   };
 }
 
 function startFollowing(signal: AbortSignal): Following {
   const followers = new Set<() => void>();
   const listener = (): void => {
-    for (const onAbort of [...followers]) onAbort();
+    stopFollowing(signal, listener);
+    for (const onAbort of [...followers]) if (followers.delete(onAbort)) onAbort();
   };
   signal.addEventListener('abort', listener);
   followings.set(signal, { followers, listener });
   return { followers, listener };
+}
+
+function stopFollowing(signal: AbortSignal, listener: () => void): void {
+  followings.delete(signal);
+  try {
+    signal.removeEventListener('abort', listener);
+  } catch {
+    // no signal of the platform's: it keeps a listener that does nothing any more
+  }
 }
 
 /** Why a signal fired; one whose reason cannot be read cancels all the same. */
@@ -134,33 +138,30 @@ function reasonOf(signal: AbortSignal): unknown {
 
 /**
  * A signal that aborts, with the same reason, when the first of the given signals does. It
- * holds at most one listener on each source, whatever is built on top of it (L6.4).
+ * holds at most one listener on each source, whatever is built on top of it (L6.4), and has one
+ * itself, ahead of all others, until it is released.
  */
-export function linkSignals(...given: (AbortSignal | undefined)[]): LinkedSignal {
+export function linkSignals(...sources: AbortSignal[]): LinkedSignal {
   const controller = new AbortController();
-  const sources = [...new Set(given)].filter((source) => source !== undefined);
-  const releases: (() => void)[] = [];
+  const releases = [follow(controller.signal, ignore)];
   const release = (): void => {
     for (const each of releases.splice(0)) each();
   };
   const abort = (reason: unknown): void => {
     controller.abort(reason);
   };
-  const fired = sources.find((source) => source.aborted);
-  if (fired !== undefined) abort(reasonOf(fired));
-  else {
-    try {
-      for (const source of sources) {
-        const onAbort = (): void => {
-          release();
-          abort(reasonOf(source));
-        };
-        releases.push(follow(source, onAbort));
-      }
-    } catch (error) {
-      release();
-      throw error;
+  try {
+    for (const source of sources) {
+      const onAbort = (): void => {
+        release();
+        abort(reasonOf(source));
+      };
+      releases.push(follow(source, onAbort));
+      if (source.aborted) onAbort();
     }
+  } catch (error) {
+    release();
+    throw error;
   }
   return { signal: controller.signal, abort, release };
 }

@@ -1,10 +1,4 @@
-import {
-  cutMiddle,
-  serdeJsonString,
-  utf8Length,
-  type Content,
-  type Message,
-} from '@celestea/core';
+import { cutMiddle, utf8Length, type Content, type Message } from '@celestea/core';
 
 import {
   contextBudget,
@@ -15,18 +9,22 @@ import {
   type TrimOutcome,
   type TrimResult,
 } from './context-trim.ts';
+import { withoutOldestGroups } from './old-groups.ts';
+import { hasCalls } from './priced-history.ts';
+import {
+  BYTES_PER_TOKEN,
+  giveableTokens,
+  MIN_TEXT_BYTES,
+  NOTICE_BYTES,
+  withoutArguments,
+  withoutResult,
+} from './smaller-messages.ts';
 import { messageEstimator } from './tokens.ts';
 
 /** A request that cannot be made to fit; its message names the numbers (X7). */
 export class ContextBudgetError extends Error {
   override readonly name = 'ContextBudgetError';
 }
-
-/** No text is cut to fewer bytes than this, its notice not counted. */
-const MIN_TEXT_BYTES = 128;
-/** What the notice inside a cut text takes, at most. */
-const NOTICE_BYTES = 96;
-const BYTES_PER_TOKEN = 4;
 
 /**
  * `trimContext`, and then what it takes to fit: one long turn cannot be cut at a
@@ -51,8 +49,9 @@ export function fitContext(
 ): TrimResult {
   const budget = contextBudget(windowTokens, threshold);
   if (budget === null) return untrimmed([...messages]);
-  const { trimmed, requestTokens } = trimToBudget(messages, systemTokens, budget, keepRecent);
-  return requestTokens() <= budget ? trimmed : new Fitting(trimmed, systemTokens, budget).fit();
+  const pass = trimToBudget(messages, systemTokens, budget, keepRecent);
+  if (pass.total() <= budget) return pass.trimmed;
+  return new Fitting(withoutOldestGroups(pass, budget), systemTokens, budget).fit();
 }
 
 interface Entry {
@@ -66,8 +65,8 @@ interface Entry {
 /** Whether a unit that may be dropped starts here; `null` inside a unit. */
 type UnitStart = (entry: Entry, index: number) => boolean | null;
 
-/** Tokens that these entries give, at least, when no text keeps more than `bytes`. */
-type Giveable = (entries: readonly Entry[], bytes: number) => number;
+/** Tokens that a message gives, at least, when no text keeps more than `bytes`. */
+type Giveable = (message: Message, bytes: number) => number;
 
 const nothing: Giveable = () => 0;
 
@@ -181,9 +180,11 @@ class Fitting {
    * notices of what is old.
    */
   #drop(giveable: Giveable, startsUnit: UnitStart): void {
-    if (this.#over <= giveable(this.#entries, MIN_TEXT_BYTES)) return;
-    const fair = Math.max(MIN_TEXT_BYTES, (this.#budget * BYTES_PER_TOKEN) / 4);
-    const spare = giveable(this.#entries, fair);
+    const given = (bytes: number): number =>
+      this.#entries.reduce((sum, entry) => sum + giveable(entry.message, bytes), 0);
+    if (this.#over <= given(MIN_TEXT_BYTES)) return;
+    const fair = Math.max(MIN_TEXT_BYTES, this.#budget); // at 4 bytes a token
+    const spare = given(fair);
     const marked = this.#outcome.trimmed;
     const dropped: Entry[] = [];
     let over = this.#over + this.#markerGrowth(marked);
@@ -192,7 +193,7 @@ class Fitting {
       const starts = startsUnit(entry, index);
       if (starts !== null) dropping = starts && over > spare;
       if (!dropping) return true;
-      over += giveable([entry], fair) - entry.tokens; // what it could have given is gone too
+      over += giveable(entry.message, fair) - entry.tokens; // what it could have given is gone too
       dropped.push(entry);
       return false;
     });
@@ -231,22 +232,20 @@ class Fitting {
   }
 }
 
+/** What is left of a result that was cut already is told of as the whole. */
+const leaveOutResult = ({ message, original }: Entry): Message =>
+  original.role === 'tool' ? withoutResult(original) : message;
+
+const leaveOutArguments = ({ message }: Entry): Message => withoutArguments(message);
+
 const sumTokens = (entries: readonly Entry[]): number =>
   entries.reduce((sum, entry) => sum + entry.tokens, 0);
-
-const hasCalls = (message: Message): boolean =>
-  message.role === 'assistant' && message.content.some((block) => block.type === 'tool_call');
 
 /** Index of the newest message with calls; the number of entries when there is none. */
 function newestGroup(entries: readonly Entry[]): number {
   const index = entries.findLastIndex((entry) => hasCalls(entry.message));
   return index < 0 ? entries.length : index;
 }
-
-/** Ours, by its form: a tool's own words may start like a notice. */
-const isNotice = (text: string): boolean => RESULT_NOTICE.test(text);
-
-const RESULT_NOTICE = /^\[context-trimmed\] result of \d+ bytes left out to fit$/;
 
 /** The texts of a message that may be cut. */
 function textBlocks(entry: Entry): TextBlock[] {
@@ -255,17 +254,6 @@ function textBlocks(entry: Entry): TextBlock[] {
     if (block.type !== 'text') return [];
     return [{ entry, index, text: block.content, bytes: utf8Length(block.content) }];
   });
-}
-
-/** Tokens that cutting the texts of these entries to `least` bytes each saves, at least. */
-function giveableTokens(entries: readonly Entry[], least: number): number {
-  let tokens = 0;
-  for (const { message } of entries) {
-    for (const bytes of textBytes(message)) {
-      tokens += Math.max(0, Math.floor((bytes - least - NOTICE_BYTES) / BYTES_PER_TOKEN));
-    }
-  }
-  return tokens;
 }
 
 function withCutText({ entry, index, text }: TextBlock, bytes: number): Message {
@@ -280,62 +268,4 @@ function withCutText({ entry, index, text }: TextBlock, bytes: number): Message 
 
 function withBlock(message: Message, index: number, block: Content): Message {
   return { ...message, content: message.content.with(index, block) };
-}
-
-/**
- * What gives the same for the same message: a long turn leaves the same old parts out at each of
- * its steps, and they are looked into once.
- */
-function remembered<T>(of: (message: Message) => T): (message: Message) => T {
-  const known = new WeakMap<Message, T>();
-  return (message) => {
-    const former = known.get(message);
-    if (former !== undefined) return former;
-    const found = of(message);
-    known.set(message, found);
-    return found;
-  };
-}
-
-/** UTF-8 bytes of each text of a message that may be cut. */
-const textBytes = remembered((message) =>
-  message.role === 'system'
-    ? []
-    : message.content.flatMap((block) => (block.type === 'text' ? [utf8Length(block.content)] : [])),
-);
-
-const resultNotice = remembered(withoutResult);
-const argumentsNotice = remembered(withoutArguments);
-
-/** A tool's answer as a one-line notice; other messages as they are. */
-function leaveOutResult({ message, original }: Entry): Message {
-  return original.role === 'tool' ? resultNotice(original) : message;
-}
-
-function withoutResult(message: Message): Message {
-  const texts = message.content.filter((block) => block.type === 'text');
-  if (texts.every((block) => isNotice(block.content))) return message;
-  const bytes = texts.reduce((sum, block) => sum + utf8Length(block.content), 0);
-  const notice = `${TRIMMED_MARKER_PREFIX} result of ${String(bytes)} bytes left out to fit`;
-  const others = message.content.filter((block) => block.type !== 'text');
-  return { ...message, content: [{ type: 'text', content: notice }, ...others] };
-}
-
-/** Calls with their arguments replaced by a notice; calls a provider signed stay verbatim. */
-function leaveOutArguments({ message }: Entry): Message {
-  return hasCalls(message) ? argumentsNotice(message) : message;
-}
-
-function withoutArguments(message: Message): Message {
-  const content = message.content.map((block): Content => {
-    if (block.type !== 'tool_call' || block.content.meta !== undefined) return block;
-    const bytes = utf8Length(serdeJsonString(block.content.args));
-    const notice = `${TRIMMED_MARKER_PREFIX} arguments of ${String(bytes)} bytes left out to fit`;
-    const args = { notice };
-    if (bytes <= utf8Length(serdeJsonString(args))) return block;
-    return { type: 'tool_call', content: { ...block.content, args } };
-  });
-  return content.every((block, index) => block === message.content[index])
-    ? message
-    : { ...message, content };
 }

@@ -35,7 +35,7 @@ export function trimmedMarkerMessage(removedMessages: number, removedTokens: num
 export function contextBudget(windowTokens: number, threshold: number): number | null {
   if (!(windowTokens > 0)) return null;
   const share = Number.isNaN(threshold) ? 1 : Math.min(1, Math.max(0, threshold));
-  return share === 0 ? 1 : Math.max(1, Math.floor(windowTokens * share));
+  return Math.floor(windowTokens * share) || 1;
 }
 
 /**
@@ -66,30 +66,42 @@ export function trimContext(
   return trimToBudget(messages, systemTokens, budget, keepRecent).trimmed;
 }
 
-/** The pass itself, and what the request it leaves costs, the system prompt included. */
+/** What a pass came to. */
+export interface TrimPass {
+  readonly trimmed: TrimResult;
+  readonly history: PricedHistory;
+  /** What the request it leaves costs, the system prompt included. */
+  readonly total: () => number;
+  /** Where the kept part of `history.rest` starts. */
+  readonly cut: number;
+}
+
+/** The pass itself. */
 export function trimToBudget(
   messages: readonly Message[],
   systemTokens: number,
   budget: number,
   keepRecent: number,
-): { trimmed: TrimResult; requestTokens: () => number } {
+): TrimPass {
   const history = pricedHistory(messages);
   const { system, rest, before } = history;
   const fixedTokens = systemTokens + history.systemTokens;
   const total = fixedTokens + (before[rest.length] ?? 0);
-  if (total <= budget) return { trimmed: untrimmed(messages.slice()), requestTokens: () => total };
-
-  const { cut, suffixTokens } = chooseCut(history, fixedTokens, budget, keepRecent);
-  if (cut <= 0) return { trimmed: untrimmed([...system, ...rest]), requestTokens: () => total };
+  const suffix = suffixTokens(history);
+  const isOver = total > budget;
+  const cut = isOver ? chooseCut(history, suffix, budget - fixedTokens, keepRecent) : 0;
+  if (cut <= 0) {
+    const trimmed = untrimmed(isOver ? system.concat(rest) : messages.slice());
+    return { trimmed, history, total: () => total, cut: 0 };
+  }
   const removedTokens = before[cut] ?? 0;
   const marker = trimmedMarkerMessage(cut, removedTokens);
   const trimmed: TrimResult = {
-    messages: [...system, marker, ...rest.slice(cut)],
+    messages: system.concat(marker, rest.slice(cut)),
     outcome: { removedMessages: cut, removedTokens, trimmed: true },
   };
-  const requestTokens = (): number =>
-    fixedTokens + messageEstimator()(marker) + suffixTokens(cut);
-  return { trimmed, requestTokens };
+  const keptTokens = (): number => fixedTokens + suffix(cut) + messageEstimator()(marker);
+  return { trimmed, history, total: keptTokens, cut };
 }
 
 /** Messages handed back as they are. */
@@ -97,49 +109,41 @@ export function untrimmed(messages: Message[]): TrimResult {
   return { messages, outcome: { removedMessages: 0, removedTokens: 0, trimmed: false } };
 }
 
-interface Cut {
-  /** Where the kept suffix starts (L5.5); 0 or less for no cut. */
-  readonly cut: number;
-  readonly suffixTokens: (start: number) => number;
+/** Tokens from a place to the end: the sums that are kept tell, unless they are beyond exactness. */
+function suffixTokens({ tokens, before }: PricedHistory): (start: number) => number {
+  const all = before.at(-1) ?? 0;
+  if (Math.abs(all) <= Number.MAX_SAFE_INTEGER) return (start) => all - (before[start] ?? 0);
+  // beside one huge price the small ones before it vanish, those after it do not
+  let sum = 0;
+  const sums = tokens.toReversed().map((price) => (sum += price));
+  return (start) => sums.at(-start - 1) ?? 0;
 }
 
-/** Walks the part that may be kept, from its end: what lies before it was priced when it came. */
+/** Where the kept suffix starts (L5.5); 0 or less for no cut. `room` is for it and its marker. */
 function chooseCut(
-  { rest, tokens, before, users }: PricedHistory,
-  fixedTokens: number,
-  budget: number,
+  { rest, before, users }: PricedHistory,
+  suffix: (start: number) => number,
+  room: number,
   keepRecent: number,
-): Cut {
-  // no difference of prefixes: beside one huge price the small ones would vanish in it
-  const suffixTokens = (start: number): number =>
-    tokens.slice(start).reduceRight((sum, price) => sum + price, 0);
-  const recent = rest.length - Math.max(1, Number.isNaN(keepRecent) ? 1 : keepRecent);
-  let suffix = 0;
-  let start = rest.length;
-  const scored: [start: number, suffix: number][] = [];
-  while (start > 1 && fixedTokens + suffix <= budget) {
-    start -= 1;
-    suffix += tokens[start] ?? 0;
-    if (rest[start]?.role === 'user') scored.push([start, suffix]);
-  }
+): number {
+  const recent = rest.length - Math.max(1, keepRecent || 1); // NaN is no number of messages
   // the request of this very cut, its marker included (L5.6)
-  const fits = ([at, kept]: [number, number]): boolean =>
-    fixedTokens + kept <= budget &&
-    fixedTokens + kept + messageEstimator()(trimmedMarkerMessage(at, before[at] ?? 0)) <= budget;
-  const firstFitting = scored.findLast(fits)?.[0] ?? -1;
-  const firstRecent = firstFrom(users, recent);
-  const last = users.at(-1) ?? -1;
-  const found = Math.max(firstRecent, firstFitting);
-  return { cut: found < 0 ? last : found, suffixTokens };
+  const fits = (user: number): boolean =>
+    user > 0 &&
+    suffix(user) <= room &&
+    suffix(user) + messageEstimator()(trimmedMarkerMessage(user, before[user] ?? 0)) <= room;
+  const firstRecent = users[firstNot(users, (user) => user < recent)] ?? -1;
+  const found = Math.max(firstRecent, users.find(fits) ?? -1);
+  return found < 0 ? (users.at(-1) ?? -1) : found;
 }
 
-/** The first of these ascending numbers that is `least` or more; -1 when none is. */
-function firstFrom(numbers: readonly number[], least: number): number {
+/** Where the first of these ascending numbers stands that is not `below`; their count when all are. */
+export function firstNot(numbers: readonly number[], below: (number: number) => boolean): number {
   let low = 0;
   for (let high = numbers.length; low < high; ) {
     const middle = (low + high) >> 1;
-    if ((numbers[middle] ?? 0) < least) low = middle + 1;
+    if (below(numbers[middle] ?? 0)) low = middle + 1;
     else high = middle;
   }
-  return numbers[low] ?? -1;
+  return low;
 }

@@ -1,6 +1,6 @@
-import type { FinishReason, ToolCall, ToolOutput, ToolResultRow } from '@celestea/core';
+import type { FinishReason, ToolCall, ToolCallRow, ToolOutput, ToolResultRow } from '@celestea/core';
 
-import { raceAbort } from './cancel.ts';
+import { follow, raceAbort } from './cancel.ts';
 import { toolCallEvent, toolResultEvent } from './events.ts';
 import { StepRetention } from './retention.ts';
 import { activeLimit, WaitLimit } from './timeouts.ts';
@@ -41,14 +41,15 @@ export async function answerCalls(
       recorded.push({ call, started: false, closed: false, output });
     }
     await turn.flush(); // an intent is on disk before its tool acts (X4)
-    const retention = new StepRetention(turn);
+    const retention = turn.seams.retention === null ? null : new StepRetention(turn);
     const width = batchWidth(turn.config.max_parallel_tool_calls);
     while (answered < recorded.length) {
       const batch = recorded.slice(answered, answered + width);
       await runBatch(turn, batch);
       for (const pending of batch) {
+        const { call } = pending;
         const output = finalOutput(turn, pending);
-        recordResult(turn, await retention.bound(pending.call, output));
+        recordResult(turn, retention === null ? output : await retention.bound(call, output));
         answered += 1;
       }
     }
@@ -84,15 +85,11 @@ async function runBatch(turn: Turn, batch: readonly Pending[]): Promise<void> {
  * microtask late: what had settled before counts, what settles because of it does not.
  */
 function closeOnAbort(signal: AbortSignal, calls: readonly Pending[]): () => void {
-  const onAbort = (): void => {
+  return follow(signal, () => {
     queueMicrotask(() => {
       for (const pending of calls) pending.closed = true;
     });
-  };
-  signal.addEventListener('abort', onAbort, { once: true });
-  return () => {
-    signal.removeEventListener('abort', onAbort);
-  };
+  });
 }
 
 /** Never rejects. A tool that takes longer than `toolMs` is left behind (X13). */
@@ -147,8 +144,9 @@ function finalOutput(turn: Turn, pending: Pending): ToolOutput {
 
 function recordCall(turn: Turn, call: ToolCall): void {
   const { id, name, args, meta } = call;
-  const signed = meta === undefined ? {} : { meta };
-  turn.record({ type: 'tool_call', id, name, args, ...signed }, toolCallEvent(call));
+  const row: ToolCallRow = { type: 'tool_call', id, name, args };
+  if (meta !== undefined) row.meta = meta;
+  turn.record(row, toolCallEvent(call));
 }
 
 function recordResult(turn: Turn, output: ToolOutput): void {

@@ -32,7 +32,8 @@ export function toolResultEvent(output: ToolOutput): EventOf<'tool_result'> {
     error: output.error,
     decision: decisionLabel(output.decision),
   };
-  return output.abandoned === true ? { ...event, abandoned: true } : event;
+  if (output.abandoned === true) event.abandoned = true;
+  return event;
 }
 
 /** The value, or what is seen of a text whose middle was left out (X12). */
@@ -54,7 +55,8 @@ export function replyEvent(
 ): EventOf<'done'> {
   const tool_calls = calls.map(({ id, name, args }) => ({ id, name, args }));
   const event: EventOf<'done'> = { kind: 'done', text, tool_calls };
-  return finish === undefined ? event : { ...event, finish };
+  if (finish !== undefined) event.finish = finish;
+  return event;
 }
 
 /** The end of a turn; the last event it emits. */

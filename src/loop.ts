@@ -1,5 +1,5 @@
 import {
-  describeValue,
+  expectThat,
   type AgentConfig,
   type AgentLoop,
   type Context,
@@ -136,9 +136,9 @@ export class DefaultAgentLoop implements AgentLoop {
 /** A log that gives no id is refused before anything is written. */
 function nextTurnId(log: SessionLog): string {
   const id: unknown = log.nextTurnId();
-  if (typeof id === 'string') return id;
   unheard(id);
-  throw new TypeError(`nextTurnId of the session log: expected a text, got ${describeValue(id)}`);
+  expectThat(typeof id === 'string', 'nextTurnId of the session log', 'a text', id);
+  return id;
 }
 
 /** The turn between its two rows. Rejects when a seam breaks. */

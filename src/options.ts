@@ -1,6 +1,6 @@
 import {
   defaultAgentConfig,
-  describeValue,
+  expectThat,
   isRecord,
   readImageRef,
   type AgentConfig,
@@ -111,10 +111,6 @@ const isSignal = (value: unknown): boolean =>
   hasMethods('addEventListener', 'removeEventListener')(value) &&
   typeof (value as { aborted?: unknown }).aborted === 'boolean';
 
-const isText = (value: unknown): boolean => typeof value === 'string';
-
-const isNumber = (value: unknown): boolean => typeof value === 'number';
-
 const isDelay = (value: unknown): boolean => typeof value === 'number' && value >= 0;
 
 const BINDINGS: Record<keyof AgentLoopBindings, Check> = {
@@ -140,7 +136,7 @@ const ATTACHMENTS: Check = [
 
 /** Throws a `TypeError` that names the option when a binding is not what it has to be. */
 export function checkBindings(bindings: AgentLoopBindings): AgentLoopBindings {
-  requireObject('bindings', bindings);
+  expectObject('bindings', bindings);
   checkAll('', BINDINGS, bindings);
   if (bindings.timeouts !== undefined) checkAll('timeouts.', TIMEOUTS, bindings.timeouts);
   return bindings;
@@ -172,7 +168,7 @@ export function resolveOptions(
 function asTurnOptions(turn: readonly ImageRef[] | TurnOptions | undefined): TurnOptions {
   if (turn === undefined) return {};
   const options = isArray(turn) ? { attachments: turn } : turn;
-  requireObject('turn options', options);
+  expectObject('turn options', options);
   checkBindings(options);
   checkOption('attachments', ATTACHMENTS, options.attachments);
   return options;
@@ -182,37 +178,27 @@ function asTurnOptions(turn: readonly ImageRef[] | TurnOptions | undefined): Tur
 const isArray = (value: readonly ImageRef[] | TurnOptions): value is readonly ImageRef[] =>
   Array.isArray(value);
 
-const CONFIG: Record<keyof AgentConfig, Check> = {
-  model: ['a string', isText],
-  system_prompt: ['a string', isText],
-  max_steps: ['a number', isNumber],
-  max_parallel_tool_calls: ['a number', isNumber],
-  context_window_tokens: ['a number', isNumber],
-  context_trim_threshold: ['a number', isNumber],
-  context_keep_recent: ['a number', isNumber],
-};
-
 /**
  * The configuration with its defaults filled in. Throws a `TypeError` for a field of a wrong
  * type; a number out of range is clamped where it is used (L4.4, L5.3).
  */
 export function checkConfig(config: Partial<AgentConfig>): AgentConfig {
-  requireObject('config', config);
-  checkAll('config.', CONFIG, config);
+  expectObject('config', config);
+  for (const [name, usual] of Object.entries(defaultAgentConfig())) {
+    const fits = (value: unknown): boolean => typeof value === typeof usual;
+    checkOption(`config.${name}`, [`a ${typeof usual}`, fits], config[name as keyof AgentConfig]);
+  }
   return defaultAgentConfig(config);
 }
 
-/** Throws a `TypeError` when an argument is no object. */
-function requireObject(name: string, value: unknown): void {
-  if (!isRecord(value)) {
-    throw new TypeError(`${name}: expected an object, got ${describeValue(value)}`);
-  }
+function expectObject(name: string, value: unknown): void {
+  expectThat(isRecord(value), name, 'an object', value);
 }
 
 /** Throws a `TypeError` when the input of a turn is neither text nor `null`. */
 export function checkInput(userInput: unknown): void {
-  if (userInput === null || typeof userInput === 'string') return;
-  throw new TypeError(`userInput: expected a string or null, got ${describeValue(userInput)}`);
+  const fits = userInput === null || typeof userInput === 'string';
+  expectThat(fits, 'userInput', 'a string or null', userInput);
 }
 
 function checkAll(prefix: string, checks: Record<string, Check>, values: object): void {
@@ -222,6 +208,5 @@ function checkAll(prefix: string, checks: Record<string, Check>, values: object)
 }
 
 function checkOption(name: string, [expected, fits]: Check, value: unknown): void {
-  if (value === undefined || fits(value)) return;
-  throw new TypeError(`${name}: expected ${expected}, got ${describeValue(value)}`);
+  expectThat(value === undefined || fits(value), name, expected, value);
 }

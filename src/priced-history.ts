@@ -1,4 +1,4 @@
-import type { Message } from '@celestea/core';
+import { hasToolCalls, type Message } from '@celestea/core';
 
 import {
   estimateMessageTokens,
@@ -6,6 +6,15 @@ import {
   priceOf,
   type MessageEstimator,
 } from './tokens.ts';
+
+/**
+ * A call or a result, and the message it stands in, keeps so many tokens or all it had, whatever
+ * is left out of it: four for the message, and a notice of 51 bytes or more.
+ */
+const LEAST_TOKENS = 17;
+
+export const hasCalls = (message: Message): boolean =>
+  message.role === 'assistant' && hasToolCalls(message);
 
 /**
  * A conversation and what it costs, kept while it grows: the messages that are known cost a
@@ -24,6 +33,13 @@ export class PricedHistory {
   readonly before: number[] = [0];
   /** Where in `rest` the messages of users are. */
   readonly users: number[] = [];
+  /** Where groups start: messages with calls, with their results after them. */
+  readonly groups: number[] = [];
+  /** Where messages are that are in no group. */
+  readonly outside: number[] = [];
+  /** `least[i]` is what the groups before `i` keep when all is left out of them that can be. */
+  readonly least: number[] = [0];
+  #inGroup = false;
   readonly #estimate: MessageEstimator;
   readonly #known: Message[] = [];
 
@@ -33,12 +49,9 @@ export class PricedHistory {
 
   /** Whether these messages are those that are known, and any number of new ones. */
   precedes(messages: readonly Message[]): boolean {
-    const known = this.#known;
-    if (known.length > messages.length) return false;
-    for (let index = known.length - 1; index >= 0; index -= 1) {
-      if (known[index] !== messages[index]) return false;
-    }
-    return true;
+    let index = this.#known.length; // a loop: ten thousand calls back would cost ten times as much
+    while (index > 0 && this.#known[index - 1] === messages[index - 1]) index -= 1;
+    return index === 0;
   }
 
   /** Takes what is new in them. */
@@ -57,7 +70,15 @@ export class PricedHistory {
       this.systemTokens += price;
       return;
     }
-    if (message.role === 'user') this.users.push(this.rest.length);
+    const index = this.rest.length;
+    if (message.role === 'user') this.users.push(index);
+    if (message.role !== 'tool') {
+      this.#inGroup = hasCalls(message);
+      if (this.#inGroup) this.groups.push(index);
+    }
+    if (!this.#inGroup) this.outside.push(index);
+    const least = this.#inGroup ? Math.min(price, LEAST_TOKENS) : 0;
+    this.least.push((this.least[index] ?? 0) + least);
     this.before.push((this.before.at(-1) ?? 0) + price);
     this.tokens.push(price);
     this.rest.push(message);

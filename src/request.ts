@@ -1,6 +1,6 @@
 import {
   AgentError,
-  describeValue,
+  expectThat,
   type AgentConfig,
   type Message,
   type ModelRequest,
@@ -9,7 +9,7 @@ import {
   type ToolSpec,
 } from '@celestea/core';
 
-import { ignore, raceAbort, unheard } from './cancel.ts';
+import { ignore, raceAbort, unheard, type RaceResult } from './cancel.ts';
 import { fitContext } from './context-fit.ts';
 import type { TrimResult } from './context-trim.ts';
 import { failureText } from './failure-text.ts';
@@ -30,7 +30,7 @@ export type Prepared =
   | { kind: 'failed'; message: string };
 
 /** Sends what fits; a request that cannot be made to fit is not sent (X7). */
-const defaultPolicy: ContextPolicy = ({ messages, systemTokens, config }) =>
+const defaultPolicy = ({ messages, systemTokens, config }: ContextPolicyInput): TrimResult =>
   fitContext(
     messages,
     systemTokens,
@@ -44,24 +44,40 @@ const defaultPolicy: ContextPolicy = ({ messages, systemTokens, config }) =>
  * context policy or `prepareStep` throws is a failed step.
  */
 export async function prepareRequest(turn: Turn, step: number): Promise<Prepared> {
-  const { seams, signal, options } = turn;
+  const { config, seams, signal, options } = turn;
   const sources = readSources(seams.log, seams.tools);
-  const prepared = await raceAbort(
-    signal,
-    buildRequest(turn, sources).then(async (request) => {
-      const info = { step, usage: turn.used };
-      return checkedRequest(await options.prepareStep?.(request, info), request);
-    }),
-  );
+  const { history } = sources;
+  const { contextPolicy, prepareStep } = options;
+  const input = (): ContextPolicyInput => {
+    turn.callIds(history); // before anybody else is handed it
+    return policyInput(config, sources, signal);
+  };
+  const build = async (): Promise<ModelRequest> => {
+    const request = requestOf(config, sources, await (contextPolicy ?? defaultPolicy)(input()));
+    const info = { step, usage: turn.used };
+    return checkedRequest(await prepareStep?.(request, info), request);
+  };
+  const isOurs = contextPolicy === undefined && prepareStep === undefined;
+  const prepared = isOurs
+    ? attempt(() => requestOf(config, sources, defaultPolicy(input())))
+    : await raceAbort(signal, build());
   switch (prepared.outcome) {
     case 'ok':
-      return { kind: 'ready', request: prepared.value, history: sources.history };
+      return { kind: 'ready', request: prepared.value, history };
     case 'aborted':
       return { kind: 'cancelled' };
     case 'failed':
       return { kind: 'failed', message: failureText(prepared.error) };
     default:
       return prepared satisfies never;
+  }
+}
+
+function attempt<T>(work: () => T): RaceResult<T> {
+  try {
+    return { outcome: 'ok', value: work() };
+  } catch (error) {
+    return { outcome: 'failed', error };
   }
 }
 
@@ -84,13 +100,6 @@ export function snapshotRequest(
 /** A promise of any make. */
 function isThenable<T>(value: T | PromiseLike<T> | null | undefined): value is PromiseLike<T> {
   return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
-}
-
-async function buildRequest(turn: Turn, sources: Sources): Promise<ModelRequest> {
-  const { config, options, signal } = turn;
-  turn.callIds(sources.history); // before anybody else is handed it
-  const policy = options.contextPolicy ?? defaultPolicy;
-  return requestOf(config, sources, await policy(policyInput(config, sources, signal)));
 }
 
 function readSources(log: SessionLog, tools: ToolRegistry): Sources {
@@ -130,7 +139,7 @@ function checkedRequest(returned: unknown, otherwise: ModelRequest): ModelReques
 }
 
 function requireArray<T>(what: string, value: T): T {
-  if (Array.isArray(value)) return value;
   unheard(value);
-  throw new TypeError(`${what}: expected an array, got ${describeValue(value)}`);
+  expectThat(Array.isArray(value), what, 'an array', value);
+  return value;
 }

@@ -1,6 +1,6 @@
 import {
   cutMiddle,
-  describeValue,
+  expectThat,
   serviceToken,
   utf8Length,
   type Context,
@@ -44,48 +44,42 @@ export const RETENTION_SERVICE: ServiceToken<ToolResultRetention> = serviceToken
 
 const KIB = 1024;
 
+type Sizes = Omit<ToolResultRetention, 'spill'>;
+
+const SIZES: Readonly<Sizes> = {
+  singleResultBytes: 64 * KIB,
+  stepResultBytes: 128 * KIB,
+  previewHeadBytes: 4 * KIB,
+  previewTailBytes: KIB,
+};
+
 /** Its result is a page that the model asked for, and is bounded by the tool. */
 const EXEMPT_TOOL = 'read_file';
 
 /** A policy with the default sizes: 64 KiB a result, 128 KiB a step, 4 KiB head, 1 KiB tail. */
 export function toolResultRetention(
   spill: ToolResultRetention['spill'],
-  sizes: Partial<Omit<ToolResultRetention, 'spill'>> = {},
+  sizes: Partial<Sizes> = {},
 ): ToolResultRetention {
-  return {
-    singleResultBytes: 64 * KIB,
-    stepResultBytes: 128 * KIB,
-    previewHeadBytes: 4 * KIB,
-    previewTailBytes: KIB,
-    ...sizes,
-    spill,
-  };
+  return { ...SIZES, ...sizes, spill };
 }
 
 /** The policy of a scope, checked; `null` when there is none. Throws a `TypeError`. */
 export function resolveRetention(ctx: Context): ToolResultRetention | null {
   const given: unknown = ctx.get(RETENTION_SERVICE);
   if (given === undefined || given === null) return null; // `null` hides a parent's (C5.1)
-  if (typeof given !== 'object') {
-    throw new TypeError(`retention: expected an object, got ${describeValue(given)}`);
-  }
+  expectThat(typeof given === 'object', 'retention', 'an object', given);
   const policy = given as ToolResultRetention;
-  const size = (name: Exclude<keyof ToolResultRetention, 'spill'>): number => {
-    const bytes: unknown = policy[name];
-    if (typeof bytes === 'number' && bytes >= 0) return bytes;
-    const came = describeValue(bytes);
-    throw new TypeError(`retention.${name}: expected bytes, 0 or more, got ${came}`);
-  };
-  // a copy: what was checked is what counts
-  const sizes = {
-    singleResultBytes: size('singleResultBytes'),
-    stepResultBytes: size('stepResultBytes'),
-    previewHeadBytes: size('previewHeadBytes'),
-    previewTailBytes: size('previewTailBytes'),
-  };
-  if (typeof policy.spill !== 'function') {
-    throw new TypeError('retention.spill: expected a function');
+  const fields = given as Partial<Record<string, unknown>>;
+  const sizes: Sizes = { ...SIZES }; // a copy: what was checked is what counts
+  for (const name of Object.keys(SIZES) as (keyof Sizes)[]) {
+    const bytes = fields[name];
+    const fits = typeof bytes === 'number' && bytes >= 0;
+    expectThat(fits, `retention.${name}`, 'bytes, 0 or more', bytes);
+    sizes[name] = bytes;
   }
+  const spill = fields['spill'];
+  expectThat(typeof spill === 'function', 'retention.spill', 'a function', spill);
   return { ...sizes, spill: (text, call) => policy.spill(text, call) };
 }
 
@@ -152,8 +146,7 @@ export class StepRetention {
 function readSpillRef(value: unknown): { locator: string; hint: string } | null {
   if (value === null) return null;
   const { locator, retrievalHint } = (value ?? {}) as Partial<SpillRef>;
-  if (typeof locator === 'string' && typeof retrievalHint === 'string') {
-    return { locator, hint: retrievalHint };
-  }
-  throw new TypeError(`spill: expected a SpillRef or null, got ${describeValue(value)}`);
+  const fits = typeof locator === 'string' && typeof retrievalHint === 'string';
+  expectThat(fits, 'spill', 'a SpillRef or null', value);
+  return { locator, hint: retrievalHint };
 }

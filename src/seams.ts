@@ -1,6 +1,6 @@
 import {
   AgentError,
-  describeValue,
+  expectThat,
   isRecord,
   LLM_SERVICE,
   SESSION_LOG_SERVICE,
@@ -45,14 +45,15 @@ export function toolRegistry(ctx: Context): ToolRegistry {
 
 /** For callers without types. */
 function requireContext(ctx: unknown): void {
-  if (isRecord(ctx) && typeof ctx['get'] === 'function') return;
-  throw new TypeError(`ctx: expected a Context, got ${describeValue(ctx)}`);
+  const fits = isRecord(ctx) && typeof ctx['get'] === 'function';
+  expectThat(fits, 'ctx', 'a Context', ctx);
 }
 
 function seam<T>(ctx: Context, token: ServiceToken<T>, what: string): T {
   const service = ctx.get(token);
   if (service === undefined || service === null) throw new AgentError(`missing ${what}`);
   unheard(service);
-  if (typeof service === 'object' && !(service instanceof Promise)) return service;
-  throw new TypeError(`${what}: expected an object, got ${describeValue(service)}`);
+  const fits = typeof service === 'object' && !(service instanceof Promise);
+  expectThat(fits, what, 'an object', service);
+  return service;
 }

@@ -12,23 +12,24 @@ export function loopEventToSse(event: LoopEvent): SseFrame {
     case 'text':
     case 'thinking':
       return { event: event.kind, payload: { delta: event.delta } };
-    case 'tool_call':
-      return { event: 'tool', payload: { id: event.id, name: event.name, args: event.args } };
+    case 'tool_call': {
+      const { id, name, args } = event;
+      return { event: 'tool', payload: { id, name, args } };
+    }
     case 'tool_result': {
-      const { callId, ok, value, render, error, decision, abandoned } = event;
-      const payload = { id: callId, ok, value, render, error, decision };
-      const frame = abandoned === undefined ? payload : { ...payload, abandoned };
-      return { event: 'tool_result', payload: frame };
+      const { kind, callId: id, ok, value, render, error, decision, abandoned } = event;
+      const payload = { id, ok, value, render, error, decision };
+      return { event: kind, payload: abandoned === undefined ? payload : { ...payload, abandoned } };
     }
     case 'done': {
-      const { text, tool_calls, finish } = event;
+      const { kind, text, tool_calls, finish } = event;
       const payload = { text, tool_calls };
-      return { event: 'done', payload: finish === undefined ? payload : { ...payload, finish } };
+      return { event: kind, payload: finish === undefined ? payload : { ...payload, finish } };
     }
     case 'turn_end': {
-      const { outcome } = event;
+      const { kind, outcome } = event;
       return {
-        event: 'turn_end',
+        event: kind,
         payload: { outcome: outcomePhase(outcome), error: outcomeError(outcome) },
       };
     }

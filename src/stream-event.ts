@@ -102,8 +102,13 @@ function readDone(message: unknown, finish: unknown): ReadEvent {
 
 /** Ids are given later (X11). Arguments left out are `null`, so that an event always has them. */
 function readCall({ id, args, meta }: Record<string, unknown>, name: string): ToolCall {
-  const signed = meta === undefined || meta === null ? {} : { meta };
-  return { id: id as string, name: name.toWellFormed() || UNNAMED, args: args ?? null, ...signed };
+  const call: ToolCall = {
+    id: id as string,
+    name: name.toWellFormed() || UNNAMED,
+    args: args ?? null,
+  };
+  if (meta !== undefined && meta !== null) call.meta = meta;
+  return call;
 }
 
 /** A call without a name: no tool has this one, and providers refuse the empty one. */

@@ -1,7 +1,7 @@
 import { describeValue } from '@celestea/core';
 
 import type { Breather } from './breather.ts';
-import { closeIterator, ignore, unheard } from './cancel.ts';
+import { closeIterator, follow, ignore, unheard } from './cancel.ts';
 import type { WaitLimit } from './timeouts.ts';
 
 /** Why reading a stream ended. */
@@ -21,8 +21,7 @@ export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown>
     return (
       typeof value === 'object' &&
       value !== null &&
-      Symbol.asyncIterator in value &&
-      typeof value[Symbol.asyncIterator] === 'function'
+      typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === 'function'
     );
   } catch {
     return false;
@@ -60,75 +59,86 @@ export function readStream(
 }
 
 /**
- * One listener a stream and one callback a value, instead of a race a value: the cost of
+ * One listener a stream and a plain `await` a value, instead of a race a value: the cost of
  * being cancellable does not grow with the deltas (L6.4).
  */
 class StreamReader {
   readonly #iterator: AsyncIterator<unknown>;
   readonly #signal: AbortSignal;
   readonly #take: (value: unknown) => boolean;
-  readonly #breather: Breather | null;
-  readonly #wait: WaitLimit | null;
+  readonly #pace: StreamPace;
   #resolve: (end: StreamEnd) => void = ignore;
   #reject: (error: unknown) => void = ignore;
+  #leave: () => void = ignore;
   #reading = true;
   #taking = false;
+  #aborted = false;
 
   constructor(
     iterator: AsyncIterator<unknown>,
     signal: AbortSignal,
     take: (value: unknown) => boolean,
-    { breather = null, wait = null }: StreamPace,
+    pace: StreamPace,
   ) {
     this.#iterator = iterator;
     this.#signal = signal;
     this.#take = take;
-    this.#breather = breather;
-    this.#wait = wait;
+    this.#pace = pace;
   }
 
   read(): Promise<StreamEnd> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      this.#signal.addEventListener('abort', this.#onAbort);
+      this.#leave = follow(this.#signal, this.#onAbort);
       if (this.#signal.aborted) this.#onAbort();
-      else this.#pull();
+      else void this.#readAll();
     });
   }
 
+  /** Never rejects. After the end it may hang in a `next` that does not settle. */
+  async #readAll(): Promise<void> {
+    try {
+      while (this.#reading) {
+        this.#pace.wait?.begin();
+        if (!this.#takeResult(await this.#iterator.next())) return;
+        // a stream that never waits would starve everything else in the process (X18)
+        if (this.#pace.breather?.isDue() === true) await this.#pace.breather.rest();
+      }
+    } catch (error) {
+      if (this.#reading) this.#finish({ kind: 'threw', error });
+    }
+  }
+
   readonly #onAbort = (): void => {
+    this.#aborted = true;
     if (this.#taking) return; // from inside `take`: a throw of it still counts (L2.7)
     this.#finish({ kind: 'cancelled' });
     closeIterator(this.#iterator);
   };
 
-  readonly #onThrow = (error: unknown): void => {
-    if (this.#reading) this.#finish({ kind: 'threw', error });
-  };
-
-  readonly #onNext = (result: unknown): void => {
-    if (!this.#reading) return;
-    this.#wait?.pause();
+  /** Whether to read on. */
+  #takeResult(result: unknown): boolean {
+    if (!this.#reading) return false;
+    this.#pace.wait?.pause();
     let done: unknown;
     let value: unknown;
     try {
       ({ done, value } = readResult(result));
     } catch (error) {
       closeIterator(this.#iterator);
-      this.#onThrow(error);
-      return;
+      throw error;
     }
-    if (done) this.#finish({ kind: 'ended' });
-    else if (this.#taken(value)) this.#pullWhenRested();
-  };
+    if (!done) return this.#takeValue(value);
+    this.#finish({ kind: 'ended' });
+    return false;
+  }
 
-  /** Whether to read on. */
-  #taken(value: unknown): boolean {
+  #takeValue(value: unknown): boolean {
     this.#taking = true;
     try {
       const more = this.#take(value);
-      if (more && !this.#signal.aborted) return true;
+      if (more && !this.#aborted) return true;
       this.#finish({ kind: more ? 'cancelled' : 'stopped' });
     } catch (error) {
       this.#stop();
@@ -140,28 +150,6 @@ class StreamReader {
     return false;
   }
 
-  /** A stream that never waits would starve everything else in the process (X18). */
-  #pullWhenRested(): void {
-    if (this.#breather?.isDue() !== true) {
-      this.#pull();
-      return;
-    }
-    void this.#breather.rest().then(() => {
-      if (this.#reading) this.#pull();
-    });
-  }
-
-  #pull(): void {
-    this.#wait?.begin();
-    try {
-      const next: unknown = this.#iterator.next();
-      const settled = next instanceof Promise ? next : Promise.resolve(next);
-      settled.then(this.#onNext, this.#onThrow);
-    } catch (error) {
-      this.#onThrow(error);
-    }
-  }
-
   #finish(end: StreamEnd): void {
     this.#stop();
     this.#resolve(end);
@@ -169,7 +157,7 @@ class StreamReader {
 
   #stop(): void {
     this.#reading = false;
-    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#leave();
   }
 }
 

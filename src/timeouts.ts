@@ -40,23 +40,23 @@ export class WaitLimit {
   }
 
   /** A wait begins. */
-  readonly begin = (): void => {
+  begin(): void {
     this.#since = performance.now();
     if (this.#timer === null) this.#arm(this.limitMs);
-  };
+  }
 
   /** The wait is over. */
-  readonly pause = (): void => {
+  pause(): void {
     this.#since = null;
-  };
+  }
 
   /** Nothing is waited for any more: no timer and no listener stays behind. */
-  readonly stop = (): void => {
+  stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#since = null;
     this.#release();
-  };
+  }
 
   #arm(ms: number): void {
     this.#timer = setTimeout(() => {

@@ -65,14 +65,16 @@ export function filedOutput(
       const came = describeValue(output.call_id);
       diagnose('foreign_call_id', `${call.name} answered ${came} where ${call.id} was asked`);
     }
-    return {
+    const { surface } = output;
+    const filed: ToolOutput = {
       call_id: call.id,
       value: output.value ?? null,
       render: typeof output.render === 'string' ? output.render : null,
       error: errorText(output.error),
       decision: isDecision(output.decision) ? output.decision : null,
-      ...(isRecord(output.surface) ? { surface: output.surface } : {}),
     };
+    if (isRecord(surface)) filed.surface = surface;
+    return filed;
   } catch (error) {
     return thrownOutput(call, error); // a getter of the output that throws
   }

@@ -7,12 +7,10 @@ import { Fifo } from './fifo.ts';
 /** Runs a turn that tells `sink` and listens to `signal`. */
 export type TurnStarter = (sink: EventSink, signal: AbortSignal) => Promise<TurnOutcome>;
 
-interface Waiter {
-  readonly resolve: (result: IteratorResult<LoopEvent, undefined>) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Pulled = IteratorResult<LoopEvent, undefined>;
+type Waiter = (result: Pulled | Promise<Pulled>) => void;
 
-const END: IteratorResult<LoopEvent, undefined> = { done: true, value: undefined };
+const END: Pulled = { done: true, value: undefined };
 
 /**
  * The events of a running turn, to be pulled with `for await` (X5). Events are kept until
@@ -27,10 +25,10 @@ export class TurnStream implements AsyncIterable<LoopEvent> {
   readonly outcome: Promise<TurnOutcome>;
   readonly #controller = new AbortController();
   #events = new Fifo<LoopEvent>();
-  readonly #waiters = new Fifo<Waiter>();
+  readonly #waiters: Waiter[] = [];
   #settled = false;
   /** What to throw once every event was read; taken by the first who gets there. */
-  #fault: { error: unknown } | null = null;
+  #fault: { error: Error } | null = null;
   #taken = false;
 
   /** Starts the turn at once. */
@@ -41,7 +39,7 @@ export class TurnStream implements AsyncIterable<LoopEvent> {
         this.#settle(null);
       },
       (error: unknown) => {
-        this.#settle({ error });
+        this.#settle({ error: error as Error }); // or anything else that a seam broke with
       },
     );
   }
@@ -67,37 +65,30 @@ export class TurnStream implements AsyncIterable<LoopEvent> {
     };
   }
 
-  #next(): Promise<IteratorResult<LoopEvent, undefined>> {
+  #next(): Promise<Pulled> {
     const event = this.#events.shift();
     if (event !== undefined) return Promise.resolve({ done: false, value: event });
-    if (!this.#settled) {
-      return new Promise((resolve, reject) => {
-        this.#waiters.push({ resolve, reject });
-      });
-    }
+    if (!this.#settled) return new Promise(this.#addWaiter);
     const fault = this.#fault;
     if (fault === null) return Promise.resolve(END);
     this.#fault = null;
-    return rejected(fault.error);
+    return Promise.reject(fault.error);
   }
+
+  /** One for all promises: a closure for each is work a delta. */
+  readonly #addWaiter = (resolve: Waiter): void => {
+    this.#waiters.push(resolve);
+  };
 
   readonly #push = (event: LoopEvent): void => {
     const waiter = this.#waiters.shift();
     if (waiter === undefined) this.#events.push(event);
-    else waiter.resolve({ done: false, value: event });
+    else waiter({ done: false, value: event });
   };
 
-  #settle(fault: { error: unknown } | null): void {
+  #settle(fault: { error: Error } | null): void {
     this.#settled = true;
     this.#fault = fault;
-    for (let waiter = this.#waiters.shift(); waiter !== undefined; waiter = this.#waiters.shift()) {
-      this.#next().then(waiter.resolve, waiter.reject);
-    }
+    for (const waiter of this.#waiters.splice(0)) waiter(this.#next());
   }
-}
-
-/** A seam may break with anything, so this is no `Promise.reject` of an Error. */
-async function rejected(error: unknown): Promise<never> {
-  await Promise.resolve();
-  throw error;
 }

@@ -34,8 +34,6 @@ export class Turn {
   readonly signal: AbortSignal;
   readonly breather: Breather = new Breather();
   #used = zeroUsage();
-  /** For those who have no types, `append` may give anything. */
-  readonly #write: (row: SessionEvent) => unknown;
   #callIds: CallIds | null = null;
   /** Why a row was not taken, said after its `append` had returned. */
   #lost: { readonly error: unknown } | null = null;
@@ -46,8 +44,6 @@ export class Turn {
     this.seams = parts.seams;
     this.options = parts.options;
     this.signal = parts.signal;
-    const log: { append(row: SessionEvent): unknown } = parts.seams.log;
-    this.#write = (row) => log.append(row);
   }
 
   /** Read anew each time: a tool, a sink or a model may cancel the turn from inside. */
@@ -82,7 +78,9 @@ export class Turn {
    * {@link flush} finds that a row was not taken.
    */
   append(row: SessionEvent): void {
-    unheard(this.#write(row), this.#onLostRow);
+    // of those who have no types it may give anything
+    const log: { append(row: SessionEvent): unknown } = this.seams.log;
+    unheard(log.append(row), this.#onLostRow);
   }
 
   /** Writes a row, then tells of it (L7.2). */

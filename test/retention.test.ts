@@ -335,7 +335,7 @@ describe('a surface that a tool made', () => {
 test.each<[string, unknown, string]>([
   ['a text', 'spill', 'retention: expected an object, got "spill"'],
   ['a function', () => null, 'retention: expected an object, got a function'],
-  ['no spill', { ...small(), spill: undefined }, 'retention.spill: expected a function'],
+  ['no spill', { ...small(), spill: undefined }, 'retention.spill: expected a function, got undefined'],
   ...['20', NaN, -1, null, true, undefined].map((size): [string, unknown, string] => {
     const came = typeof size === 'string' ? `"${size}"` : String(size);
     const message = `retention.stepResultBytes: expected bytes, 0 or more, got ${came}`;

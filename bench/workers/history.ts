@@ -1,6 +1,6 @@
 /**
- * A long conversation in neutral form: rounds of a question, two calls with their results, and
- * an answer; some two hundred bytes a message.
+ * A long conversation in neutral form: rounds of a question, four calls with their results, and
+ * an answer, ten messages in all; some two hundred bytes a message.
  */
 export type Entry =
   | { kind: 'user' | 'assistant'; text: string }
@@ -17,18 +17,12 @@ export function history(messages: number, from = 0): Entry[] {
 
 function entryAt(index: number): Entry {
   const text = `${String(index)} ${FILLER.slice(0, 80 + ((index * 37) % 140))}`;
-  switch (index % 6) {
-    case 0:
-      return { kind: 'user', text };
-    case 1:
-    case 3:
-      return { kind: 'call', id: `call_${String(index)}`, name: NAME, args: { path: text } };
-    case 2:
-    case 4:
-      return { kind: 'result', id: `call_${String(index - 1)}`, name: NAME, text };
-    default:
-      return { kind: 'assistant', text };
-  }
+  const place = index % 10;
+  if (place === 0) return { kind: 'user', text };
+  if (place === 9) return { kind: 'assistant', text };
+  return place % 2 === 1
+    ? { kind: 'call', id: `call_${String(index)}`, name: NAME, args: { path: text } }
+    : { kind: 'result', id: `call_${String(index - 1)}`, name: NAME, text };
 }
 
 /** Tokens to trim to: about half of the conversation stays. */
