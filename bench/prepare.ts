@@ -31,9 +31,9 @@ export const hasPeers = (): boolean => existsSync(join(BENCH, 'node_modules/ai')
 /** Builds the library, installs it as its users would get it, and compiles the workers. */
 export async function prepare(options: { build: boolean; peers: boolean }): Promise<void> {
   if (options.build) {
-    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+    const runner = join(ROOT, 'node_modules/tsx/dist/cli.mjs');
     const stdio: ['ignore', 2, 2] = ['ignore', 2, 2];
-    execFileSync(process.execPath, [compiler, '-b', 'config/all.json'], { cwd: ROOT, stdio });
+    execFileSync(process.execPath, [runner, 'config/build.ts'], { cwd: ROOT, stdio });
   }
   rmSync(DIST, { recursive: true, force: true });
   for (const [name, folder] of Object.entries(PACKAGES)) installBuilt(name, folder);
