@@ -13,6 +13,8 @@ import {
 } from '../../src/tokens.ts';
 import { histories, piece, textBlock, torn } from '../support/histories.ts';
 
+const RUNS = Number(process.env['CELESTEA_RUNS'] ?? 1500);
+
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 const priceOf = (messages: readonly Message[], estimate: MessageEstimator): number =>
   sum(messages.map(estimate));
@@ -291,7 +293,7 @@ describe('random histories', () => {
         else if (over) seen.fitted += 1;
         else seen.plain += 1;
       }),
-      { numRuns: 1500 },
+      { numRuns: RUNS },
     );
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(50); // in earnest
   });
@@ -302,7 +304,7 @@ describe('random histories', () => {
         const result = checkFit(of, tokens);
         if (result !== null) checkOrder(of, result);
       }),
-      { numRuns: 500 },
+      { numRuns: Math.ceil(RUNS / 3) },
     );
   });
 
@@ -318,7 +320,7 @@ describe('random histories', () => {
         const result = checkFit(of, estimate);
         if (result?.outcome.trimmed === true) fitted += 1;
       }),
-      { numRuns: 400 },
+      { numRuns: Math.ceil(RUNS / 4) },
     );
     expect(fitted).toBeGreaterThan(50);
   });
