@@ -295,7 +295,7 @@ describe('random histories', () => {
       }),
       { numRuns: RUNS },
     );
-    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(50); // in earnest
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(RUNS / 30); // in earnest
   });
 
   test('X7 texts with lone surrogates are cut and counted all the same', () => {
@@ -322,7 +322,7 @@ describe('random histories', () => {
       }),
       { numRuns: Math.ceil(RUNS / 4) },
     );
-    expect(fitted).toBeGreaterThan(50);
+    expect(fitted).toBeGreaterThan(RUNS / 30);
   });
 
   test('X7 every budget from 1 to plenty', () => {
