@@ -113,8 +113,7 @@ class ReplyReader implements Reply {
   /** What a provider signed closes its burst and is written with it, words or none (X10). */
   #addThinking(text: string, meta: unknown): void {
     this.#thinking.add(text);
-    // what JSON cannot hold would come back as nothing
-    if (meta === undefined || meta === null || serdeJsonString(meta) === 'null') return;
+    if (serdeJsonString(meta) === 'null') return; // none, or one that JSON cannot hold
     this.#turn.append({ type: 'thinking_delta', text: this.#thinking.take() ?? '', meta });
   }
 }

@@ -15,14 +15,11 @@ export interface StreamPace {
   wait?: WaitLimit | null;
 }
 
-/** Whether a value is an object that gives an async iterator; one that cannot be read is none. */
+/** Whether a value gives an async iterator; one that cannot be read gives none. */
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   try {
-    return (
-      typeof value === 'object' &&
-      value !== null &&
-      typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === 'function'
-    );
+    const stream = value as Partial<AsyncIterable<unknown>> | null | undefined;
+    return typeof stream?.[Symbol.asyncIterator] === 'function';
   } catch {
     return false;
   }
@@ -31,7 +28,7 @@ export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown>
 /** Closes a stream that nobody will read (L3.6). */
 export function closeStream(stream: unknown): void {
   try {
-    if (isAsyncIterable(stream)) closeIterator(stream[Symbol.asyncIterator]());
+    closeIterator((stream as AsyncIterable<unknown>)[Symbol.asyncIterator]());
   } catch {
     // a stream that cannot be opened need not be closed
   }

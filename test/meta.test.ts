@@ -116,6 +116,14 @@ describe('signed reasoning', () => {
     ]);
   });
 
+  test.each([[() => 1], [Symbol('s')], [NaN], [null]])(
+    'X10 a signature that JSON cannot hold is none, and its words are part of their burst: %s',
+    async (meta) => {
+      const { rows } = await play([[think('a'), thinkSigned('b', meta), think('c'), done('d')]]);
+      expect(thinkingRows(rows)).toStrictEqual([{ type: 'thinking_delta', text: 'abc' }]);
+    },
+  );
+
   test('X10 redacted reasoning has no words and is kept all the same', async () => {
     const redacted = { redacted: 'b64' };
     const { rows, requests } = await play([[thinkSigned('', redacted), done('', b)], say('.')]);

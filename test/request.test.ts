@@ -50,6 +50,19 @@ const asked = (messages: ModelRequest['messages'], tools: ToolSpec[]): ModelRequ
 
 const call = { id: 'c1', name: 'time', args: { zone: 'UTC' } };
 
+test.each([
+  [{ deriveMessages: () => 'all of them' }, {}, 'deriveMessages of the session log', '"all of them"'],
+  [{}, { schemas: () => null }, 'schemas of the tool registry', 'null'],
+])('L2.7 a seam that gives no list is named: %#', async (log, tools, what, came) => {
+  const broken = testContext({
+    llm: new ScriptedLlm([say('.')]),
+    log: Object.assign(new FakeSessionLog(), log),
+    tools: Object.assign(new FakeToolRegistry(), tools),
+  });
+  const run = new DefaultAgentLoop(config()).runTurn(broken, 'go');
+  await expect(run).rejects.toThrow(new TypeError(`${what}: expected an array, got ${came}`));
+});
+
 test('L5.1 each request of a turn is the configuration, the history and the tools', async () => {
   const llm = new ScriptedLlm([callTools(call), say('It is noon.'), say('You are welcome.')]);
   const tools = new FakeToolRegistry({ time: () => 'noon', add: () => 1 });

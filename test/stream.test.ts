@@ -353,3 +353,23 @@ describe('readStream', () => {
     }
   });
 });
+
+test.each([
+  [5, '5'],
+  [null, 'null'],
+  [undefined, 'undefined'],
+])('L2.6 a stream that gives %s where an iterator result is due is at fault, and closed', async (given, came) => {
+  let closed = 0;
+  const { result } = await runOver({
+    [Symbol.asyncIterator]: () => ({
+      next: () => Promise.resolve(given),
+      return: () => {
+        closed += 1;
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    }),
+  });
+  const message = `the stream gave ${came} instead of an iterator result`;
+  expect(result).toEqual({ error: { kind: 'stream', message } });
+  expect(closed).toBe(1);
+});

@@ -47,6 +47,17 @@ test.each([
   expect(estimateTokens(text)).toBe(tokens);
 });
 
+test('L5.2 X10 reasoning is its words and its signature', () => {
+  const priced = (text: string, meta: unknown): number =>
+    estimateMessageTokens({
+      role: 'assistant',
+      content: [{ type: 'thinking', content: { text, meta } }],
+      tool_call_id: null,
+    });
+  expect(priced('12345678', 'x'.repeat(18))).toBe(4 + 2 + 5);
+  expect(priced('', null)).toBe(4 + 0 + 1);
+});
+
 test('L5.2 bytes are counted as Node does, lone surrogates included', () => {
   const unit = fc.oneof(
     fc.integer({ min: 0, max: 0xffff }),
