@@ -143,6 +143,7 @@ class Fitting {
 
   /** Brings the largest texts down together, and the last of them no further than needed. */
   #cutLargestTexts(): void {
+    if (this.fits()) return;
     const blocks = this.#entries.flatMap(textBlocks).sort((a, b) => b.bytes - a.bytes);
     let level = blocks[0]?.bytes ?? 0;
     while (!this.fits() && level > MIN_TEXT_BYTES) {
