@@ -7,7 +7,7 @@ import { SLOW_ROUNDS, type Effort } from './compare.ts';
 import { BENCH } from './prepare.ts';
 import { renderTable, type Table } from './table.ts';
 
-/** The whole report, in Markdown. */
+/** The whole report, in Markdown; `notes.md`, written by hand, says what the figures mean. */
 export function renderReport(tables: readonly Table[], effort: Effort): string {
   return [
     '# Performance',
@@ -21,6 +21,7 @@ export function renderReport(tables: readonly Table[], effort: Effort): string {
     ...machine(),
     '',
     ...tables.map(renderTable),
+    readFileSync(join(BENCH, 'notes.md'), 'utf8'),
   ].join('\n');
 }
 

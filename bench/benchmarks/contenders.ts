@@ -4,6 +4,7 @@ import type { Figures } from '../protocol.ts';
 /** How each library is named in the tables. */
 export const LIMIT = 'bare loop (the limit)';
 export const RACING = 'a listener a delta (reference)';
+export const QUEUE = 'bare loop, pulled through a promise a delta (reference)';
 export const SINK = '**this library**, pushed to a sink';
 export const PULL = '**this library**, pulled from `streamTurn`';
 
@@ -16,6 +17,7 @@ interface Driver {
 
 export const LIMIT_DRIVER: Driver = { label: LIMIT, worker: 'limit', way: 'limit' };
 export const RACING_DRIVER: Driver = { label: RACING, worker: 'racing', way: 'racing' };
+export const QUEUE_DRIVER: Driver = { label: QUEUE, worker: 'queue', way: 'queue' };
 export const SINK_DRIVER: Driver = { label: SINK, worker: 'ours', way: 'sink' };
 export const PULL_DRIVER: Driver = { label: PULL, worker: 'ours', way: 'pull' };
 export const PEERS: readonly Driver[] = [

@@ -7,6 +7,7 @@ import {
   LIMIT_DRIVER,
   PEERS,
   PULL_DRIVER,
+  QUEUE_DRIVER,
   RACING_DRIVER,
   SINK_DRIVER,
 } from './contenders.ts';
@@ -14,7 +15,14 @@ import {
 const DELTAS = 50_000;
 
 export const streaming: Benchmark = async (effort) => {
-  const drivers = [LIMIT_DRIVER, SINK_DRIVER, PULL_DRIVER, RACING_DRIVER, ...PEERS];
+  const drivers = [
+    LIMIT_DRIVER,
+    SINK_DRIVER,
+    QUEUE_DRIVER,
+    PULL_DRIVER,
+    RACING_DRIVER,
+    ...PEERS,
+  ];
   const deltas = DELTAS * effort.scale;
   const measured = await compare(
     contenders(drivers, 'turns', { steps: 0, deltas, turns: 1 }),
