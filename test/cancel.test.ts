@@ -294,4 +294,17 @@ describe('linkSignals', () => {
     expect(alone.signal.aborted).toBe(false);
     alone.release();
   });
+
+  test('L6.4 letting go twice takes nothing from who follows by then', () => {
+    const controller = new AbortController();
+    const former = linkSignals(controller.signal);
+    former.release();
+    const latter = linkSignals(controller.signal);
+    former.release();
+    const third = linkSignals(controller.signal);
+    expect(listeners(controller.signal)).toBe(1);
+    controller.abort('now');
+    expect([latter, third].map(({ signal }) => signal.reason as unknown)).toEqual(['now', 'now']);
+    expect(listeners(controller.signal)).toBe(0);
+  });
 });

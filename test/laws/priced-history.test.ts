@@ -4,6 +4,7 @@ import {
   systemMessage,
   toolResultMessage,
   userMessage,
+  userMessageWithImages,
   type Message,
 } from '@celestea/core';
 import { fitContext, trimContext, withMessageEstimator, type TrimResult } from '@celestea/agent-loop';
@@ -99,5 +100,20 @@ test('L5.8 a history that grew costs the new messages alone', () => {
     messages = [...messages, call(String(step)), toolResultMessage(String(step), 'seen')];
     trimContext(messages, 0, 1_000_000, 1, 5);
     expect(written).toBe(step + 1);
+  }
+});
+
+test('L5.3 one price beyond all exactness does not blur those after it', () => {
+  const huge = userMessageWithImages('', [
+    { attachment_id: 'a'.repeat(64), media_type: 'image/png', width: 3e10, height: 1e10 },
+  ]);
+  const later = Array.from({ length: 40 }, (_, index) => userMessage(`number ${String(index)}`));
+  for (let budget = 60; budget < 200; budget += 7) {
+    const plain = trimContext([userMessage('x'.repeat(2_000)), ...later], 0, budget, 1, 99);
+    const blurred = trimContext([huge, ...later], 0, budget, 1, 99);
+    expect(blurred.outcome.removedMessages).toBeGreaterThan(1);
+    const kept = plain.messages.length;
+    // the longer number in its marker may cost a message
+    expect([kept, kept - 1]).toContain(blurred.messages.length);
   }
 });
