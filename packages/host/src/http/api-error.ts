@@ -1,0 +1,67 @@
+import { HostError, type HostErrorCode } from '../sessions/index.ts';
+
+/** What every refusal is called in an answer. */
+export type ApiErrorCode =
+  | 'invalid'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'busy'
+  | 'idle'
+  | 'gone'
+  | 'too_large'
+  | 'unsupported_media_type'
+  | 'too_many'
+  | 'failed';
+
+/** The statuses that a refusal has. */
+export type ApiErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 410 | 413 | 415 | 429 | 500;
+
+const STATUSES: Readonly<Record<ApiErrorCode, ApiErrorStatus>> = {
+  invalid: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  busy: 409,
+  idle: 409,
+  gone: 410,
+  too_large: 413,
+  unsupported_media_type: 415,
+  too_many: 429,
+  failed: 500,
+};
+
+/** Beside the code and the message. */
+export interface ApiErrorExtras {
+  /** What a program can use, as plain JSON. */
+  readonly details?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A refusal as it is answered: all of it may be seen by whoever asked. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ApiErrorCode;
+  readonly status: ApiErrorStatus;
+  readonly details: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ApiErrorCode, message: string, { details, headers = {} }: ApiErrorExtras = {}) {
+    super(message);
+    this.code = code;
+    this.status = STATUSES[code];
+    this.details = details;
+    this.headers = headers;
+  }
+}
+
+/** What may be told of anything that was thrown; of what is the host's own fault, nothing. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (!(error instanceof HostError)) return new ApiError('failed', 'the host is at fault');
+  const code: HostErrorCode = error.code;
+  if (code !== 'failed') return new ApiError(code, error.message);
+  return new ApiError('failed', 'the session or its disk is at fault');
+}

@@ -1,0 +1,208 @@
+import { Hono, type Context, type Handler, type MiddlewareHandler } from 'hono';
+import { setCookie } from 'hono/cookie';
+
+import { AccessToken } from './access-token.ts';
+import { ApiError, toApiError } from './api-error.ts';
+import { eventRoutes } from './event-routes.ts';
+import {
+  checkHost,
+  checkRate,
+  checkSite,
+  checkToken,
+  showsToken,
+  TOKEN_COOKIE,
+  type Gate,
+} from './gate.ts';
+import { HostNames } from './host-names.ts';
+import { checkHostOptions, type CheckedHostOptions, type HostOptions } from './host-options.ts';
+import { Hub } from './hub.ts';
+import { openApiDocument } from './open-api.ts';
+import { LOCKED_PAGE, PAGE } from './page.ts';
+import { RateLimit } from './rate-limit.ts';
+import { readJson } from './read-body.ts';
+import { errorReply, secure, successReply } from './replies.ts';
+import { defineRoute, type Route } from './route.ts';
+import { nothing, okReply, openApiReply } from './schemas.ts';
+import { sessionRoutes } from './session-routes.ts';
+import { turnRoutes } from './turn-routes.ts';
+
+/** The answer to what was thrown on the way to the route of that path. */
+type Refuse = (error: unknown, c: Context, path: string) => Response;
+
+/** Sessions behind HTTP. */
+export interface Host {
+  /** Answers requests: `app.request(…)` without a server, `serveHost` with one. */
+  readonly app: Hono;
+  /** What callers have to show. Keep it to yourself. */
+  readonly token: string;
+  /** Every route of the API, as the router and the document have it. */
+  readonly routes: readonly Route[];
+  /** Tells the host a port it listens at: loopback names are right with such a port alone. */
+  listensAt(port: number): void;
+  /**
+   * Cancels what runs, ends the streams, closes the sessions; a second call waits for the first.
+   * Rejects with a `HostError` when rows may not be on the disk.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a host; nothing listens yet, and nothing touches the disk before it is asked to.
+ *
+ * @throws TypeError that names the option that is not what it has to be.
+ * @example const server = await serveHost(createHost({ folder, parts: { llm, tools, config } }))
+ */
+export function createHost(options: HostOptions): Host {
+  const checked = checkHostOptions(options);
+  const hub = new Hub(checked);
+  const names = new HostNames(checked.allowedHosts);
+  const token = new AccessToken(checked.token);
+  const gate: Gate = { token, names, rate: new RateLimit(checked.requestsPerMinute) };
+  const routes = allRoutes(hub);
+  const app = new Hono();
+  const refuse = refuser(token, checked);
+  serveFrame(app, gate, refuse);
+  app.get('/', openPage(gate));
+  serveRoutes(app, routes, refuse, checked.bodyBytes);
+  app.all('/', refuseMethod(['get']));
+  let closing: Promise<void> | null = null;
+  return {
+    app,
+    token: checked.token,
+    routes,
+    listensAt: (port) => {
+      names.listensAt(port);
+    },
+    close: () => (closing ??= hub.close()),
+  };
+}
+
+function allRoutes(hub: Hub): Route[] {
+  const routes = [...sessionRoutes(hub), ...turnRoutes(hub), ...eventRoutes(hub)];
+  let document: Record<string, unknown> = {};
+  routes.push(
+    defineRoute({
+      method: 'get',
+      path: '/openapi.json',
+      operation: 'getOpenApi',
+      summary: 'This document.',
+      params: nothing,
+      query: nothing,
+      body: nothing,
+      reply: { status: 200, description: 'An OpenAPI 3.1 document.', schema: openApiReply },
+      refusals: [],
+      answer: () => Response.json(document),
+    }),
+    defineRoute({
+      method: 'get',
+      path: '/healthz',
+      operation: 'getHealth',
+      summary: 'Whether the host answers. Asks for no token.',
+      isOpen: true,
+      params: nothing,
+      query: nothing,
+      body: nothing,
+      reply: { status: 200, description: 'It does.', schema: okReply },
+      refusals: ['invalid'],
+      answer: () => ({ fields: {} }),
+    }),
+  );
+  document = openApiDocument(routes);
+  return routes;
+}
+
+/** What is answered with a 500 is told to the owner of the host alone. */
+function refuser(token: AccessToken, { onFault }: CheckedHostOptions): Refuse {
+  return (error, c, path) => {
+    const refusal = toApiError(error);
+    if (refusal.status === 500) {
+      quietly(() => {
+        onFault(error, { method: c.req.method, path });
+      });
+    }
+    return errorReply(refusal, token);
+  };
+}
+
+/** What is around every request, whatever it asks for. */
+function serveFrame(app: Hono, gate: Gate, refuse: Refuse): void {
+  app.onError((error, c) => refuse(error, c, ''));
+  app.notFound((c) => refuse(new ApiError('not_found', 'there is no such route'), c, ''));
+  const frame: MiddlewareHandler = async (c, next) => {
+    await next();
+    secure(c.res.headers);
+  };
+  const admit: MiddlewareHandler = async (c, next) => {
+    checkHost(c, gate);
+    if (c.req.path !== '/') {
+      checkSite(c);
+      if (c.req.path !== '/api/healthz') checkToken(c, gate);
+    }
+    await next();
+  };
+  app.use('*', frame, admit);
+}
+
+function serveRoutes(
+  app: Hono,
+  routes: readonly Route[],
+  refuse: Refuse,
+  bodyBytes: number,
+): void {
+  for (const route of routes) {
+    app.on(route.method.toUpperCase(), honoPath(route), async (c) => {
+      try {
+        const answer = await route.answer({
+          params: c.req.param(),
+          query: c.req.query(),
+          readBody: () => readJson(c.req.raw, bodyBytes),
+          request: c.req.raw,
+        });
+        return successReply(answer, route.reply);
+      } catch (error) {
+        return refuse(error, c, `/api${route.path}`);
+      }
+    });
+  }
+  for (const path of new Set(routes.map(honoPath))) {
+    const known = routes.filter((route) => honoPath(route) === path);
+    app.all(path, refuseMethod(known.map(({ method }) => method)));
+  }
+}
+
+function refuseMethod(methods: readonly string[]): Handler {
+  const known = methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : ['POST']));
+  return () => {
+    const headers = { Allow: known.sort().join(', ') };
+    throw new ApiError('method_not_allowed', `expected ${known.join(' or ')}`, { headers });
+  };
+}
+
+/** The token in the address becomes a cookie, so that it stands in no address any longer. */
+function openPage(gate: Gate): Handler {
+  return (c) => {
+    const shown = c.req.query('token');
+    if (shown !== undefined && gate.token.fits(shown)) {
+      checkRate(gate);
+      setCookie(c, TOKEN_COOKIE, gate.token.text, {
+        httpOnly: true,
+        sameSite: 'Strict',
+        path: '/',
+      });
+      return c.redirect('/', 303);
+    }
+    if (shown !== undefined || !showsToken(c, gate)) return c.html(LOCKED_PAGE, 401);
+    checkRate(gate);
+    return c.html(PAGE);
+  };
+}
+
+const honoPath = ({ path }: Route): string => `/api${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
+
+function quietly(tell: () => void): void {
+  try {
+    tell();
+  } catch {
+    // who listens has to look after itself
+  }
+}

@@ -1,0 +1,75 @@
+import { eventStream, parseLastEventId } from '../events/index.ts';
+import { ApiError } from './api-error.ts';
+import type { Hub } from './hub.ts';
+import { defineRoute, type Route } from './route.ts';
+import * as schemas from './schemas.ts';
+import { watchEnd } from './stream-slots.ts';
+
+/** How long a reader is to wait before it connects again, in milliseconds. */
+const RETRY_MS = 1000;
+/** When a slot may be free again, in seconds: nobody knows. */
+const SLOT_RETRY_S = '5';
+
+/** `X-Accel-Buffering` is for a proxy that would hold events back. */
+const HEADERS: Readonly<Record<string, string>> = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Accel-Buffering': 'no',
+  Connection: 'close', // so that the end of the stream lets go of the port
+};
+
+/** The routes that tell of events. */
+export const eventRoutes = (hub: Hub): Route[] => [
+  defineRoute({
+    method: 'get',
+    path: '/sessions/{id}/events',
+    operation: 'streamEvents',
+    summary:
+      'What happens in a session, as server-sent events: first what came after the ' +
+      'Last-Event-ID, of the header or else of the query, then what comes. Without one, only ' +
+      'what comes. Leaving cancels nothing.',
+    params: schemas.sessionParams,
+    query: schemas.eventsQuery,
+    body: schemas.nothing,
+    reply: {
+      status: 200,
+      description: 'The envelopes of contracts/sse-events.json, each the data of an event.',
+      schema: null,
+    },
+    refusals: ['not_found', 'gone'],
+    answer: async ({ params: { id }, query, request }) => {
+      await hub.summary(id);
+      if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
+      if (hub.closing.aborted) throw new ApiError('gone', 'the host is closed');
+      const header = request.headers.get('last-event-id');
+      const lastEventId = header === null ? query.lastEventId : parseLastEventId(header);
+      return new Response(openStream(hub, id, lastEventId ?? null), { headers: HEADERS });
+    },
+  }),
+];
+
+function openStream(
+  hub: Hub,
+  id: string,
+  lastEventId: number | null,
+): ReadableStream<Uint8Array> {
+  const leave = hub.slots.take();
+  if (leave === null) {
+    const headers = { 'Retry-After': SLOT_RETRY_S };
+    throw new ApiError('too_many', 'too many streams are open', { headers });
+  }
+  const release = hub.rings.hold(id);
+  const { heartbeatMs, maxQueuedBytes } = hub.options;
+  const stream = eventStream(hub.rings.of(id), {
+    lastEventId,
+    heartbeatMs,
+    maxQueuedBytes,
+    retryMs: RETRY_MS,
+    snapshot: () => ({ ...hub.now(id) }),
+    signal: hub.closing,
+  });
+  return watchEnd(stream, () => {
+    leave();
+    release();
+  });
+}

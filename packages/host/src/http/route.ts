@@ -1,0 +1,99 @@
+import type { z } from 'zod';
+
+import { ApiError, type ApiErrorCode } from './api-error.ts';
+import { checkInput } from './check-input.ts';
+
+/** What a handler is given: what came, checked. */
+export interface RouteInput<Params, Query, Body> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly request: Request;
+}
+
+/** What a handler gives: the fields of a reply, or a whole response. */
+export type Answer =
+  | { readonly fields: Record<string, unknown>; readonly headers?: Readonly<Record<string, string>> }
+  | Response;
+
+/** What a route answers when all went well: JSON, or a stream of events. */
+export interface RouteReply {
+  readonly status: 200 | 201 | 202;
+  readonly description: string;
+  /** `null`: server-sent events. */
+  readonly schema: z.ZodType | null;
+}
+
+/** What is the same for those who serve a route and those who describe it. */
+interface RouteFacts {
+  readonly method: 'get' | 'post';
+  /** Under `/api`, names in braces. */
+  readonly path: string;
+  /** Its name for programs. */
+  readonly operation: string;
+  readonly summary: string;
+  /** Whether it asks for no token. */
+  readonly isOpen?: boolean;
+  readonly reply: RouteReply;
+  /** How it may refuse, beside what all do. */
+  readonly refusals: readonly ApiErrorCode[];
+}
+
+/** A route, as it is written down. The body is read of a `post` alone. */
+export interface RouteDefinition<Params, Query, Body> extends RouteFacts {
+  readonly params: z.ZodType<Params>;
+  readonly query: z.ZodType<Query>;
+  readonly body: z.ZodType<Body>;
+  readonly answer: (input: RouteInput<Params, Query, Body>) => Answer | Promise<Answer>;
+}
+
+/** What came, as it came. */
+export interface RawInput {
+  readonly params: Record<string, string>;
+  readonly query: Record<string, string>;
+  readonly readBody: () => Promise<unknown>;
+  readonly request: Request;
+}
+
+/** A route in the table that the router and the document are both made from. */
+export interface Route extends RouteFacts {
+  readonly params: z.ZodType;
+  readonly query: z.ZodType;
+  readonly body: z.ZodType;
+  /** Checks what came and answers it. Rejects with what refuses it. */
+  readonly answer: (raw: RawInput) => Promise<Answer>;
+}
+
+/** The route, its handler shielded from whatever its schemas do not let through. */
+export function defineRoute<Params, Query, Body>(
+  definition: RouteDefinition<Params, Query, Body>,
+): Route {
+  const { answer, ...facts } = definition;
+  return {
+    ...facts,
+    answer: async ({ params, query, readBody, request }) =>
+      answer({
+        params: checkParams(facts.params, params),
+        query: checkInput(facts.query, numbered(query), 'query'),
+        body: checkInput(facts.body, facts.method === 'post' ? await readBody() : {}, 'body'),
+        request,
+      }),
+  };
+}
+
+/** What no id can be is an id of nothing. */
+function checkParams<Params>(schema: z.ZodType<Params>, params: Record<string, string>): Params {
+  const result = schema.safeParse(params);
+  if (result.success) return result.data;
+  throw new ApiError('not_found', 'there is nothing of that id');
+}
+
+const WHOLE = /^-?[0-9]{1,16}$/;
+
+/** A query is text; what reads as a whole number is one. */
+function numbered(query: Record<string, string>): Record<string, unknown> {
+  const pairs = Object.entries(query);
+  return Object.fromEntries(
+    pairs.map(([name, text]) => [name, WHOLE.test(text) ? Number(text) : text]),
+  );
+}

@@ -1,0 +1,273 @@
+import { z } from 'zod';
+
+import type {
+  WireApproval,
+  WireContext,
+  WireMessage,
+  WireRunning,
+  WireSession,
+} from './wire.ts';
+
+const count = z.int().min(0);
+const milliseconds = z.number().describe('Milliseconds since 1970.');
+const turnId = z.string().min(1).max(64).describe('The id of a turn, such as turn-0.');
+const record = z.record(z.string(), z.unknown());
+const words = z.string().regex(/\S/, 'a text with words in it');
+const ok = z.literal(true);
+const id = z.string().regex(/^[a-z0-9-]{1,64}$/);
+
+/** Nothing is named, or asked for. */
+export const nothing: z.ZodType<object> = z.strictObject({});
+
+/** What a path names. */
+export interface SessionParams {
+  readonly id: string;
+}
+
+/** An id that is none belongs to no session; it never comes to a file. */
+export const sessionParams: z.ZodType<SessionParams> = z.strictObject({ id });
+
+/** What the path of an answer names. */
+export interface ApprovalParams extends SessionParams {
+  readonly approval: string;
+}
+
+/** Checked as {@link sessionParams} are. */
+export const approvalParams: z.ZodType<ApprovalParams> = z.strictObject({
+  id,
+  approval: id,
+});
+
+/** Of a post that says nothing. */
+export const noBody: z.ZodType<object> = z.strictObject({}).describe('An empty object, or nothing.');
+
+/** Up to where a session is forked. */
+export interface ForkBody {
+  readonly turn: string;
+}
+
+/** Checks a {@link ForkBody}. */
+export const forkBody: z.ZodType<ForkBody> = z.strictObject({ turn: turnId });
+
+/** What a user says. */
+export interface TextBody {
+  readonly text: string;
+}
+
+/** Checks a {@link TextBody}. */
+export const textBody: z.ZodType<TextBody> = z.strictObject({ text: words });
+
+/** Why a turn is cancelled. */
+export interface CancelBody {
+  readonly reason?: string | undefined;
+}
+
+/** Checks a {@link CancelBody}. */
+export const cancelBody: z.ZodType<CancelBody> = z.strictObject({
+  reason: z.string().max(1000).optional(),
+});
+
+/** The answer to a question. */
+export interface DecisionBody {
+  readonly decision: 'allow' | 'deny';
+  readonly reason?: string | undefined;
+}
+
+/** Checks a {@link DecisionBody}. */
+export const decisionBody: z.ZodType<DecisionBody> = z.strictObject({
+  decision: z.enum(['allow', 'deny']),
+  reason: z.string().max(1000).optional().describe('What the model is told of a refusal.'),
+});
+
+/** Which rows of a session are asked for. */
+export interface PageQuery {
+  readonly after?: number | undefined;
+  readonly limit: number;
+}
+
+/** Checks a {@link PageQuery}. */
+export const pageQuery: z.ZodType<PageQuery> = z.strictObject({
+  after: z.int().min(0).optional().describe('The place of the last row you have.'),
+  limit: z.int().min(1).max(1000).default(100).describe('Most rows of a page.'),
+});
+
+/** Where a stream goes on. */
+export interface EventsQuery {
+  readonly lastEventId?: number | undefined;
+}
+
+/** Checks an {@link EventsQuery}. */
+export const eventsQuery: z.ZodType<EventsQuery> = z.strictObject({
+  lastEventId: z
+    .int()
+    .min(-1)
+    .optional()
+    .describe('The seq of the last event you have, −1 to begin with the first that is kept.'),
+});
+
+/** A {@link WireSession}. */
+export const session: z.ZodType<WireSession> = z.object({
+  id: z.string(),
+  title: z.string().describe('The first words of the user; empty when not known.'),
+  created_ms: milliseconds,
+  changed_ms: milliseconds,
+  bytes: count.describe('Of its log.'),
+  turns: count.optional().describe('Left out when not known.'),
+});
+
+/** A {@link WireRunning}. */
+export const running: z.ZodType<WireRunning> = z.object({
+  turn: z.string(),
+  started_ms: milliseconds,
+  step: count.describe('Requests made to the model so far.'),
+});
+
+/** A {@link WireApproval}. */
+export const approval: z.ZodType<WireApproval> = z.object({
+  id: z.string().describe('To be named in the answer.'),
+  call_id: z.string(),
+  tool: z.string(),
+  args: z.unknown().describe('As the model gave them. Show them as text, never as markup.'),
+  reason: z.string().describe('Why somebody has to allow it.'),
+  asked_ms: milliseconds,
+});
+
+const place = {
+  at: count.describe('The place of the row in the log.'),
+  turn: z.string().nullable().describe('The turn it belongs to.'),
+};
+const parentId = z.string().optional().describe('The call that made this one.');
+
+/** A {@link WireMessage}. */
+export const message: z.ZodType<WireMessage> = z.discriminatedUnion('kind', [
+  z.object({
+    ...place,
+    kind: z.literal('user'),
+    text: z.string(),
+    attachments: z.array(record).optional(),
+  }),
+  z.object({ ...place, kind: z.literal('assistant'), text: z.string() }),
+  z.object({ ...place, kind: z.literal('thinking'), text: z.string() }),
+  z.object({
+    ...place,
+    kind: z.literal('tool_call'),
+    id: z.string(),
+    name: z.string(),
+    args: z.unknown(),
+    parent_id: parentId,
+  }),
+  z.object({
+    ...place,
+    kind: z.literal('tool_result'),
+    id: z.string().describe('The call it answers.'),
+    ok: z.boolean(),
+    value: z.unknown(),
+    error: z.string().nullable(),
+    abandoned: z.boolean().optional().describe('It had started, and its outcome is not known.'),
+    parent_id: parentId,
+  }),
+  z.object({
+    ...place,
+    kind: z.literal('turn_end'),
+    outcome: z.enum(['completed', 'cancelled', 'error', 'step_limit', 'interrupted']),
+    error: z.string().nullable(),
+  }),
+]);
+
+/** A {@link WireContext}. */
+export const context: z.ZodType<WireContext> = z.object({
+  request: z.object({
+    system: z.string().nullable(),
+    messages: z.array(record),
+    tools: z.array(record),
+  }),
+  tokens: z
+    .object({
+      system: count,
+      messages: z.object({ system: count, user: count, assistant: count, tool: count }),
+      tools: count,
+      total: count,
+    })
+    .describe('Estimates.'),
+  window: count.describe('Tokens of the model; 0 when not known.'),
+  budget: count.nullable().describe('Tokens that system prompt and messages may take.'),
+});
+
+/** The reply that says no more than that it was done. */
+export const okReply: z.ZodType = z.object({ ok });
+/** The reply with one session. */
+export const sessionReply: z.ZodType = z.object({ ok, session });
+/** The reply with all sessions. */
+export const sessionsReply: z.ZodType = z.object({ ok, sessions: z.array(session) });
+/** The reply with the open questions. */
+export const approvalsReply: z.ZodType = z.object({ ok, approvals: z.array(approval) });
+/** The reply with the id of a turn. */
+export const turnReply: z.ZodType = z.object({ ok, turn: z.string() });
+/** The reply with the next request. */
+export const contextReply: z.ZodType = z.object({ ok, context });
+
+/** The reply with what a session is doing. */
+export const stateReply: z.ZodType = z.object({
+  ok,
+  session,
+  running: running.nullable(),
+  approvals: z.array(approval),
+  last_event_id: z.int().min(-1).describe('To begin the events with: what comes is after it.'),
+});
+
+/** The reply with a page of rows. */
+export const messagesReply: z.ZodType = z.object({
+  ok,
+  messages: z.array(message),
+  next: count.nullable().describe('`after` of the next page; null when this is the last.'),
+});
+
+/** The one reply that is no envelope: it is for programs that know OpenAPI. */
+export const openApiReply: z.ZodType = z.looseObject({ openapi: z.string(), paths: record });
+
+/** What every refusal is answered with. */
+export const errorReply: z.ZodType = z.object({
+  ok: z.literal(false),
+  error: z.object({
+    code: z.enum([
+      'invalid',
+      'unauthorized',
+      'forbidden',
+      'not_found',
+      'method_not_allowed',
+      'busy',
+      'idle',
+      'gone',
+      'too_large',
+      'unsupported_media_type',
+      'too_many',
+      'failed',
+    ]),
+    message: z.string().describe('For people.'),
+    details: z.unknown().optional(),
+  }),
+});
+
+/** The schemas that have a name in the document. */
+export const components: Readonly<Record<string, z.ZodType>> = {
+  Session: session,
+  Running: running,
+  Approval: approval,
+  Message: message,
+  Context: context,
+  NoBody: noBody,
+  ForkBody: forkBody,
+  TextBody: textBody,
+  CancelBody: cancelBody,
+  DecisionBody: decisionBody,
+  Ok: okReply,
+  SessionReply: sessionReply,
+  SessionsReply: sessionsReply,
+  StateReply: stateReply,
+  MessagesReply: messagesReply,
+  ApprovalsReply: approvalsReply,
+  TurnReply: turnReply,
+  ContextReply: contextReply,
+  OpenApi: openApiReply,
+  Error: errorReply,
+};

@@ -1,0 +1,106 @@
+import { messagePage } from './message-rows.ts';
+import type { Hub } from './hub.ts';
+import { defineRoute, type Answer, type Route } from './route.ts';
+import * as schemas from './schemas.ts';
+import { viewContext, viewSession } from './views.ts';
+
+/** The routes that read sessions and make new ones. */
+export function sessionRoutes(hub: Hub): Route[] {
+  return [createSession(hub), listSessions(hub), ...readRoutes(hub), forkSession(hub)];
+}
+
+async function made(hub: Hub, id: string): Promise<Answer> {
+  const session = viewSession(await hub.summary(id));
+  return { fields: { session }, headers: { Location: `/api/sessions/${id}` } };
+}
+
+const createSession = (hub: Hub): Route =>
+  defineRoute({
+    method: 'post',
+    path: '/sessions',
+    operation: 'createSession',
+    summary: 'Makes an empty session.',
+    params: schemas.nothing,
+    query: schemas.nothing,
+    body: schemas.noBody,
+    reply: { status: 201, description: 'It is made.', schema: schemas.sessionReply },
+    refusals: [],
+    answer: async () => made(hub, await hub.store.create()),
+  });
+
+const listSessions = (hub: Hub): Route =>
+  defineRoute({
+    method: 'get',
+    path: '/sessions',
+    operation: 'listSessions',
+    summary: 'Every session, the one written last first.',
+    params: schemas.nothing,
+    query: schemas.nothing,
+    body: schemas.nothing,
+    reply: { status: 200, description: 'The sessions.', schema: schemas.sessionsReply },
+    refusals: [],
+    answer: async () => ({ fields: { sessions: (await hub.store.list()).map(viewSession) } }),
+  });
+
+const readRoutes = (hub: Hub): Route[] => [
+  defineRoute({
+    method: 'get',
+    path: '/sessions/{id}',
+    operation: 'getSession',
+    summary: 'What a session is and what it is doing.',
+    params: schemas.sessionParams,
+    query: schemas.nothing,
+    body: schemas.nothing,
+    reply: { status: 200, description: 'Its state.', schema: schemas.stateReply },
+    refusals: ['not_found'],
+    answer: async ({ params: { id } }) => {
+      const session = viewSession(await hub.summary(id));
+      return { fields: { session, ...hub.now(id), last_event_id: hub.rings.lastSeq(id) } };
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/sessions/{id}/messages',
+    operation: 'listMessages',
+    summary: 'The rows of a session as a person reads them, by pages.',
+    params: schemas.sessionParams,
+    query: schemas.pageQuery,
+    body: schemas.nothing,
+    reply: { status: 200, description: 'A page.', schema: schemas.messagesReply },
+    refusals: ['not_found'],
+    answer: async ({ params: { id }, query: { after = -1, limit } }) => {
+      const { messages, next } = messagePage(await hub.store.rows(id), after, limit);
+      return { fields: { messages, next } };
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/sessions/{id}/context',
+    operation: 'getContext',
+    summary: 'What the next request to the model would be. Opens the session.',
+    params: schemas.sessionParams,
+    query: schemas.nothing,
+    body: schemas.nothing,
+    reply: { status: 200, description: 'The request.', schema: schemas.contextReply },
+    refusals: ['not_found', 'busy', 'gone'],
+    answer: async ({ params: { id } }) => {
+      const session = await hub.live.get(id);
+      return { fields: { context: viewContext(session.context()) } };
+    },
+  }),
+];
+
+const forkSession = (hub: Hub): Route =>
+  defineRoute({
+    method: 'post',
+    path: '/sessions/{id}/fork',
+    operation: 'forkSession',
+    summary: 'Makes a session of the rows of another up to the end of one of its turns.',
+    params: schemas.sessionParams,
+    query: schemas.nothing,
+    body: schemas.forkBody,
+    reply: { status: 201, description: 'It is made.', schema: schemas.sessionReply },
+    refusals: ['not_found'],
+    answer: async ({ params: { id }, body: { turn } }) =>
+      made(hub, await hub.store.fork(id, turn)),
+  });

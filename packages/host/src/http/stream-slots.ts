@@ -1,0 +1,51 @@
+/** So many streams at a time. */
+export class StreamSlots {
+  readonly #max: number;
+  #taken = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Takes a slot and gives what lets go of it; `null` when all are taken. */
+  take(): (() => void) | null {
+    if (this.#taken >= this.#max) return null;
+    this.#taken += 1;
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.#taken -= 1;
+      isTaken = false;
+    };
+  }
+}
+
+/** The same stream, which tells when it is over: read to its end, broken or cancelled. */
+export function watchEnd(
+  stream: ReadableStream<Uint8Array>,
+  onEnd: () => void,
+): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) {
+            controller.enqueue(value);
+            return;
+          }
+          onEnd();
+          controller.close();
+        } catch (error) {
+          onEnd();
+          throw error;
+        }
+      },
+      cancel: async (reason) => {
+        onEnd();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,51 @@
+export { createHost } from './http/create-host.ts';
+export type { Host } from './http/create-host.ts';
+export type { HostFault, HostLimits, HostOptions } from './http/host-options.ts';
+export { serveHost } from './http/serve-host.ts';
+export type { ServedHost, ServeOptions } from './http/serve-host.ts';
+export type { Answer, RawInput, Route, RouteReply } from './http/route.ts';
+export type {
+  WireApproval,
+  WireContext,
+  WireIssue,
+  WireMessage,
+  WireRunning,
+  WireSession,
+} from './http/wire.ts';
+export {
+  commentFrame,
+  EventRing,
+  eventStream,
+  formatFrame,
+  parseLastEventId,
+  retryFrame,
+} from './events/index.ts';
+export type {
+  EventListener,
+  EventRingOptions,
+  EventStreamOptions,
+  HostEvent,
+  Publish,
+  StoredEvent,
+} from './events/index.ts';
+export {
+  ApprovalDesk,
+  HostError,
+  isSessionId,
+  LiveSession,
+  LiveSessions,
+  SessionStore,
+} from './sessions/index.ts';
+export type {
+  ApprovalDecision,
+  ApprovalDeskOptions,
+  ContextReport,
+  ContextTokens,
+  HostErrorCode,
+  LiveSessionOptions,
+  LiveSessionParts,
+  LiveSessionsOptions,
+  PendingApproval,
+  RunningState,
+  SessionSummary,
+} from './sessions/index.ts';

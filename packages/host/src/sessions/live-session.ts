@@ -1,0 +1,380 @@
+import {
+  ContextBudgetError,
+  DefaultAgentLoop,
+  errorMessage,
+  fitContext,
+  loopEventToSse,
+  type ContextPolicy,
+  type Diagnostic,
+} from '@celestea/agent-loop';
+import {
+  Context,
+  expectThat,
+  LLM_SERVICE,
+  outcomeError,
+  outcomePhase,
+  SESSION_LOG_SERVICE,
+  TOOL_REGISTRY_SERVICE,
+  usageAdd,
+  zeroUsage,
+  type Llm,
+  type LoopEvent,
+  type ToolRegistry,
+  type TurnOutcomePhase,
+} from '@celestea/core';
+import { SessionLogBrokenError, type JsonlSessionLog } from '@celestea/session';
+
+import type { Publish } from '../events/host-event.ts';
+import { ApprovalDesk } from './approval-desk.ts';
+import { reportContext, type ContextReport } from './context-report.ts';
+import { HostError, logFailure } from './host-error.ts';
+import {
+  checkLiveSessionOptions,
+  checkText,
+  type LiveSessionOptions,
+} from './live-session-options.ts';
+import { quietly } from './quiet-publish.ts';
+import type { RunningState, RunningTurn } from './running-turn.ts';
+import { SteeringLines } from './steering-lines.ts';
+import { TurnLog } from './turn-log.ts';
+import { TurnMeter } from './turn-meter.ts';
+
+interface TurnEnd {
+  readonly phase: TurnOutcomePhase;
+  readonly error?: string;
+}
+
+/**
+ * An open session and its running turn, of which there is one at a time. A turn belongs to the
+ * session, not to who started it: only {@link cancel} and {@link close} end it early.
+ *
+ * Everything that happens is published: the events of the loop, and as `status` the phases
+ * `start`, `progress`, `steer`, `steered`, `approval`, `diagnostic`, and how a turn ended. That
+ * last one comes after `turn_end`, which is the last event of a turn, so that it belongs to none
+ * and names the turn in its payload.
+ */
+export class LiveSession {
+  readonly id: string;
+  /** Where the questions of its calls are answered. */
+  readonly approvals: ApprovalDesk;
+  readonly #log: JsonlSessionLog;
+  readonly #turnLog: TurnLog;
+  readonly #llm: Llm;
+  readonly #tools: ToolRegistry;
+  readonly #loop: DefaultAgentLoop;
+  readonly #publish: Publish;
+  readonly #now: () => number;
+  readonly #progressMs: number;
+  readonly #onIdle: () => void;
+  #turn: RunningTurn | null = null;
+  /** What the turns that are over cost. */
+  #used = zeroUsage();
+  /** What was last told of a cut, as text. */
+  #toldCut = '';
+  #broken: string | null = null;
+  #isClosed = false;
+  #closing: Promise<void> | null = null;
+
+  /** Throws a `TypeError` that names what is wrong, and what `parts.tools` throws. */
+  constructor(options: LiveSessionOptions) {
+    const { id, log, publish, parts, onIdle = () => undefined } = checkLiveSessionOptions(options);
+    this.id = id;
+    this.#log = log;
+    this.#turnLog = new TurnLog(log);
+    this.#publish = quietly(publish);
+    this.#now = parts.now ?? Date.now;
+    this.#progressMs = parts.progressMs ?? 1000;
+    this.#onIdle = onIdle;
+    this.#llm = parts.llm;
+    this.#loop = new DefaultAgentLoop(parts.config);
+    const turn = (): string | null => this.#turnOfEvents();
+    this.approvals = new ApprovalDesk({ publish: this.#publish, turn, now: this.#now });
+    this.#tools = parts.tools(this.approvals);
+    this.#tellInterrupted();
+  }
+
+  /** Why no turn can run in here any more; `null` while turns can. It is to be opened anew then. */
+  get broken(): string | null {
+    return this.#broken;
+  }
+
+  /** Whether it was told to close. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /**
+   * Starts a turn and gives its id; how it goes is published. Throws a {@link HostError}: `busy`
+   * while a turn runs, `invalid` for a text without a word, `gone` when the session is closed,
+   * `failed` when its log cannot be written.
+   */
+  startTurn(text: string): string {
+    this.#checkOpen();
+    checkText(text);
+    const running = this.#turn;
+    if (running !== null) {
+      const since = new Date(running.startedMs).toISOString();
+      throw new HostError('busy', `${running.id} runs in session ${this.id} since ${since}`);
+    }
+    if (this.#broken !== null) throw new HostError('failed', this.#broken);
+    const turn = this.#newTurn(this.#reserveTurnId());
+    this.#turn = turn;
+    this.#status({ phase: 'start', turn: turn.id, input: text });
+    turn.stopProgress = this.#startProgress(turn);
+    turn.done = this.#run(turn, text);
+    return turn.id;
+  }
+
+  /**
+   * Says something to the turn that runs, which reads it before its next step. What it did not
+   * take when it ends is given back as `undelivered` of its last status. Throws a
+   * {@link HostError}: `idle` when nothing runs, else as {@link startTurn}.
+   */
+  steer(text: string): void {
+    const turn = this.#running();
+    checkText(text);
+    turn.steering.push(text);
+    this.#status({ phase: 'steer', text, waiting: turn.steering.pending() });
+  }
+
+  /** Cancels the turn that runs; it ends on its own time. Throws as {@link steer} does. */
+  cancel(reason?: string): void {
+    expectThat(reason === undefined || typeof reason === 'string', 'reason', 'a text', reason);
+    this.#abort(this.#running(), reason);
+  }
+
+  /** The turn that runs, or `null`. */
+  running(): RunningState | null {
+    if (this.#turn === null) return null;
+    const { id, startedMs, meter } = this.#turn;
+    return { turn: id, startedMs, step: meter.steps };
+  }
+
+  /**
+   * What the next request would be and what it takes. Throws a {@link HostError}: `failed` when
+   * none would fit, `gone` when the session is closed.
+   */
+  context(): ContextReport {
+    this.#checkOpen();
+    try {
+      const request = this.#loop.contextSnapshot(this.#context(this.#llm));
+      return reportContext(request, this.#loop.agentConfig);
+    } catch (error) {
+      if (!(error instanceof ContextBudgetError)) throw error;
+      throw new HostError('failed', error.message, { cause: error });
+    }
+  }
+
+  /**
+   * Cancels what runs, waits for its end and closes the log; a second call waits for the first.
+   * Rejects with a {@link HostError} `failed` when rows may not be on the disk.
+   */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const turn = this.#turn;
+    if (turn !== null) {
+      this.#abort(turn, 'the session is closed');
+      await turn.done;
+    }
+    this.approvals.withdrawAll();
+    try {
+      await this.#log.close();
+    } catch (error) {
+      throw logFailure(this.id, error);
+    }
+  }
+
+  #newTurn(id: string): RunningTurn {
+    const onTaken = (texts: readonly string[]): void => {
+      this.#status({ phase: 'steered', texts });
+    };
+    return {
+      id,
+      startedMs: this.#now(),
+      meter: new TurnMeter(this.#now),
+      steering: new SteeringLines(onTaken),
+      cancel: new AbortController(),
+      isOver: false,
+      cancelReason: null,
+      stopProgress: () => undefined,
+      done: Promise.resolve(),
+    };
+  }
+
+  /** Runs the turn to its end, whatever that is; never rejects. */
+  async #run(turn: RunningTurn, text: string): Promise<void> {
+    try {
+      const ctx = this.#context(turn.meter.watch(this.#llm));
+      const outcome = await this.#loop.runTurnOutcome(ctx, text, {
+        signal: turn.cancel.signal,
+        sink: (event) => {
+          this.#onEvent(turn, event);
+        },
+        usage: turn.meter.usage,
+        injections: turn.steering,
+        contextPolicy: this.#fit,
+        onDiagnostic: (diagnostic) => {
+          const message = this.#withoutPath(diagnosticText(diagnostic));
+          this.#status({ phase: 'diagnostic', kind: diagnostic.kind, message });
+        },
+      });
+      const fault = outcomeError(outcome);
+      const error = fault === null ? {} : { error: this.#withoutPath(fault) };
+      this.#end(turn, { phase: outcomePhase(outcome), ...error });
+    } catch (fault) {
+      this.#end(turn, { phase: 'error', error: this.#faultText(fault) });
+    }
+  }
+
+  /** What broke a seam, for people; notes whether the log can go on. */
+  #faultText(fault: unknown): string {
+    const isLog = fault instanceof SessionLogBrokenError;
+    const text = this.#withoutPath(errorMessage(fault));
+    // a turn without an end in the log is ended when the log is opened anew
+    if (isLog || this.#turnLog.holdsOpenTurn) {
+      this.#broken = isLog ? text : `session ${this.id} could not write the end of a turn: ${text}`;
+    }
+    return text;
+  }
+
+  /** Where its log lies is of no interest to who reads of a fault. */
+  #withoutPath(text: string): string {
+    return text.replaceAll(this.#log.path, `session ${this.id}`);
+  }
+
+  #onEvent(turn: RunningTurn, event: LoopEvent): void {
+    if (event.kind === 'text' || event.kind === 'thinking') turn.meter.countDelta();
+    if (event.kind === 'turn_end') turn.stopProgress();
+    const { event: name, payload } = loopEventToSse(event);
+    const { error } = payload;
+    const isFailure = name === 'turn_end' && typeof error === 'string';
+    const shown = isFailure ? { ...payload, error: this.#withoutPath(error) } : payload;
+    this.#publish({ name, turn: turn.id, payload: shown });
+    if (event.kind === 'turn_end') turn.isOver = true;
+  }
+
+  #end(turn: RunningTurn, end: TurnEnd): void {
+    turn.isOver = true;
+    turn.stopProgress();
+    this.approvals.withdrawAll();
+    this.#turn = null;
+    const usage = turn.meter.usage.total();
+    this.#used = usageAdd(this.#used, usage);
+    const { cancelReason: reason } = turn;
+    this.#status({
+      ...end,
+      ...(end.phase === 'cancelled' && reason !== null ? { reason } : {}),
+      turn: turn.id,
+      steps: turn.meter.steps,
+      milliseconds: this.#now() - turn.startedMs,
+      usage,
+      total: { ...this.#used },
+      undelivered: turn.steering.takeBack(),
+    });
+    this.#onIdle();
+  }
+
+  /** Tells of the progress whenever there was some; gives back what stops that. */
+  #startProgress(turn: RunningTurn): () => void {
+    let told = '';
+    const timer = setInterval(() => {
+      const progress = this.#progress(turn);
+      const text = JSON.stringify(progress);
+      if (text === told) return;
+      told = text;
+      this.#status(progress);
+    }, this.#progressMs);
+    return () => {
+      clearInterval(timer);
+    };
+  }
+
+  #progress({ meter }: RunningTurn): Record<string, unknown> {
+    const usage = meter.usage.total();
+    return {
+      phase: 'progress',
+      steps: meter.steps,
+      deltas_per_second: meter.takeRate(),
+      context_tokens: meter.contextTokens,
+      window: this.#loop.agentConfig.context_window_tokens,
+      usage,
+      total: usageAdd(this.#used, usage),
+    };
+  }
+
+  /** The loop's own policy, which tells of what it cut. */
+  readonly #fit: ContextPolicy = ({ messages, systemTokens, config }) => {
+    const { context_window_tokens, context_trim_threshold, context_keep_recent } = config;
+    const fitted = fitContext(
+      messages,
+      systemTokens,
+      context_window_tokens,
+      context_trim_threshold,
+      context_keep_recent,
+    );
+    const { trimmed, removedMessages, removedTokens } = fitted.outcome;
+    const payload = { removed_messages: removedMessages, removed_tokens: removedTokens };
+    const cut = trimmed ? JSON.stringify(payload) : '';
+    if (trimmed && cut !== this.#toldCut) {
+      this.#publish({ name: 'compact', turn: this.#turnOfEvents(), payload });
+    }
+    this.#toldCut = cut;
+    return fitted;
+  };
+
+  #context(llm: Llm): Context {
+    return Context.root()
+      .provide(LLM_SERVICE, llm)
+      .provide(SESSION_LOG_SERVICE, this.#turnLog)
+      .provide(TOOL_REGISTRY_SERVICE, this.#tools);
+  }
+
+  #reserveTurnId(): string {
+    try {
+      return this.#turnLog.reserveTurnId();
+    } catch (error) {
+      throw logFailure(this.id, error);
+    }
+  }
+
+  #abort(turn: RunningTurn, reason: string | undefined): void {
+    if (turn.cancel.signal.aborted) return;
+    turn.cancelReason = reason ?? null;
+    turn.cancel.abort(new DOMException(reason ?? 'the turn was cancelled', 'AbortError'));
+  }
+
+  /** A turn that died with its process was ended when the log was opened. */
+  #tellInterrupted(): void {
+    const { interruptedTurn } = this.#log.report;
+    if (interruptedTurn === null) return;
+    this.#status({ phase: 'interrupted', turn: interruptedTurn });
+  }
+
+  #status(payload: Record<string, unknown>): void {
+    this.#publish({ name: 'status', turn: this.#turnOfEvents(), payload });
+  }
+
+  /** The turn that events belong to now. */
+  #turnOfEvents(): string | null {
+    return this.#turn === null || this.#turn.isOver ? null : this.#turn.id;
+  }
+
+  #running(): RunningTurn {
+    this.#checkOpen();
+    if (this.#turn !== null) return this.#turn;
+    throw new HostError('idle', `no turn runs in session ${this.id}`);
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new HostError('gone', `session ${this.id} is closed`);
+  }
+}
+
+function diagnosticText({ message, error }: Diagnostic): string {
+  return error === undefined ? message : `${message}: ${errorMessage(error)}`;
+}
