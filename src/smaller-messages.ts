@@ -8,6 +8,7 @@ import {
 
 import { TRIMMED_MARKER_PREFIX } from './context-trim.ts';
 import { hasCalls } from './priced-history.ts';
+import { remembered } from './remembered.ts';
 
 /** No text is cut to fewer bytes than this, its notice not counted. */
 export const MIN_TEXT_BYTES = 128;
@@ -22,21 +23,6 @@ export function giveableTokens(message: Message, least: number): number {
     tokens += Math.max(0, Math.floor((bytes - least - NOTICE_BYTES) / BYTES_PER_TOKEN));
   }
   return tokens;
-}
-
-/**
- * What gives the same for the same message: a long turn leaves the same old parts out at each of
- * its steps, and they are looked into once.
- */
-function remembered<T>(of: (message: Message) => T): (message: Message) => T {
-  const known = new WeakMap<Message, T>();
-  return (message) => {
-    const former = known.get(message);
-    if (former !== undefined) return former;
-    const found = of(message);
-    known.set(message, found);
-    return found;
-  };
 }
 
 /** UTF-8 bytes of each text of a message that may be cut. */

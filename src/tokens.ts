@@ -1,5 +1,7 @@
 import { serdeJsonString, utf8Length, type Content, type Message } from '@celestea/core';
 
+import { remembered } from './remembered.ts';
+
 /** Prices one message in tokens. */
 export type MessageEstimator = (message: Message) => number;
 
@@ -48,25 +50,16 @@ const jsonTokens = (value: unknown): number => estimateTokens(serdeJsonString(va
 
 const metaTokens = (meta: unknown): number => (meta === undefined ? 0 : jsonTokens(meta));
 
-/** Messages are immutable (C1.5), and a log hands back the same ones: each is priced once. */
-const prices = new WeakMap<Message, number>();
-
-/** Tokens of a message: its blocks, the id it answers, and a little for the message itself. */
-export function estimateMessageTokens(message: Message): number {
-  const known = prices.get(message);
-  if (known !== undefined) return known;
-  const tokens = priceOf(message);
-  prices.set(message, tokens);
-  return tokens;
-}
-
-/** The same, not remembered: for who remembers it anyway. */
+/** The price of a message, not remembered: for who remembers it anyway. */
 export function priceOf(message: Message): number {
   let tokens = MESSAGE_TOKENS;
   for (const block of message.content) tokens += estimateBlockTokens(block);
   if (message.tool_call_id !== null) tokens += estimateTokens(message.tool_call_id);
   return tokens;
 }
+
+/** Tokens of a message: its blocks, the id it answers, and a little for the message itself. */
+export const estimateMessageTokens: MessageEstimator = remembered(priceOf);
 
 let activeEstimator: MessageEstimator = estimateMessageTokens;
 

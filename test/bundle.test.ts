@@ -52,6 +52,7 @@ test('a turn runs where there is nothing of Node, only what browsers have', asyn
   const browser: { finished?: Promise<string> } & Record<string, unknown> = {
     AbortController,
     DOMException,
+    TextEncoder,
     MessageChannel,
     performance,
     setTimeout,

@@ -75,6 +75,23 @@ test('L5.2 X12 bytes are counted as Node does, and code point by code point', ()
   );
 });
 
+/** Long enough to be counted in several pieces, which may end at any place in it. */
+const longText = fc
+  .tuple(fc.array(anyText, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 3000 }))
+  .map(([parts, times]) => parts.join('').repeat(times));
+
+test('L5.2 X12 long texts are counted the same, wherever a piece of them ends', () => {
+  let most = 0;
+  fc.assert(
+    fc.property(longText, (text) => {
+      most = Math.max(most, text.length);
+      expect(utf8Length(text)).toBe(Buffer.byteLength(text, 'utf8'));
+    }),
+    { numRuns: 300 },
+  );
+  expect(most).toBeGreaterThan(20_000);
+});
+
 test.each<[text: string, head: number, tail: number, cut: CutText | null]>([
   ['', 0, 0, null],
   ['abc', 2, 1, null],
