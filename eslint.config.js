@@ -73,15 +73,20 @@ const arrows = {
     'hono/cookie',
     'hono/streaming',
     'node:crypto',
+    'node:events',
     'node:fs',
     'node:fs/promises',
     'node:path',
+    'pino',
+    'prom-client',
     'zod',
   ],
+  otel: [core, '@celestea/agent-loop', '@opentelemetry/api'],
   cli: [
     core,
     '@celestea/agent-loop',
     '@celestea/agent-loop/testing',
+    '@celestea/host',
     '@celestea/session',
     '@celestea/tools',
     '@celestea/tools/mcp',
@@ -103,9 +108,9 @@ const stylisticTypeChecked = plugin.configs['flat/stylistic-type-checked'];
 export default defineConfig(
   globalIgnores(['**/dist/', '**/coverage/', '.snippets-*/', '.stryker/', ...uninstalled]),
   js.configs.recommended,
-  { files: ['**/*.ts'], extends: [strictTypeChecked, stylisticTypeChecked] },
+  { files: ['**/*.ts', '**/*.tsx'], extends: [strictTypeChecked, stylisticTypeChecked] },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     languageOptions: {
       parser,
       parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
@@ -145,6 +150,10 @@ export default defineConfig(
     files: [`packages/${name}/src/**/*.ts`],
     rules: onlyImports(allowed),
   })),
+  {
+    files: ['packages/host/page/**/*.ts', 'packages/host/page/**/*.tsx'],
+    rules: onlyImports(['dompurify', 'marked', 'preact', 'preact/hooks']),
+  },
   {
     files: ['**/test/**', 'bench/**'],
     rules: { 'max-lines-per-function': 'off' },

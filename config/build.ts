@@ -10,7 +10,10 @@ import process from 'node:process';
 
 import { build } from 'esbuild';
 
+import { buildPage } from './page.ts';
+
 const root = join(import.meta.dirname, '..');
+const host = join(root, 'packages/host');
 const packages = [root, ...readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name))];
 
 interface Manifest {
@@ -29,6 +32,7 @@ const project = given === undefined ? join(root, 'config/all.json') : projectOf(
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 execFileSync(process.execPath, [compiler, '-b', project], { stdio: 'inherit' });
 await Promise.all(folders.map(bundle));
+if (folders.includes(host)) await buildPage(); // into the same folder, which was cleared above
 
 function projectOf(folder: string): string {
   return join(folder, folder === root ? 'config/agent-loop.json' : 'tsconfig.build.json');

@@ -1,12 +1,7 @@
-import {
-  readCount,
-  readMilliseconds,
-  readSeconds,
-  type ReadNumber,
-  type TurnLimits,
-} from './limits.ts';
+import { readCount, readMilliseconds, readSeconds, type TurnLimits } from './limits.ts';
 import { readModelSettings, type ModelSettings } from './model-settings.ts';
-import { readTokens, shown, type Given, type OptionName } from './options.ts';
+import { numberOf, readTokens, type Given, type OptionName } from './options.ts';
+import { readServeSettings, SERVE_ALONE, type ServeSettings } from './serve-settings.ts';
 import { readSessionChoice, type SessionChoice } from './session-choice.ts';
 import { readToolSettings, type ToolSettings } from './tool-settings.ts';
 
@@ -63,6 +58,12 @@ export interface ToolsCommand {
   readonly json: boolean;
 }
 
+/** Opens a host for a page, a script or another program. */
+export interface ServeCommand extends Omit<TurnSettings, 'session'> {
+  readonly kind: 'serve';
+  readonly serve: ServeSettings;
+}
+
 /** What a command line asks for. A sub-command is a new member. */
 export type Command =
   | { readonly kind: 'help' }
@@ -71,7 +72,8 @@ export type Command =
   | PromptCommand
   | LogCommand
   | CheckCommand
-  | ToolsCommand;
+  | ToolsCommand
+  | ServeCommand;
 
 /** A command, or what is wrong with the command line: what was expected and what came. */
 export type ParsedArgs =
@@ -81,29 +83,27 @@ export type ParsedArgs =
 /**
  * Reads the words after the command's name; never throws. Options may stand anywhere before
  * `--`, the last of a kind counts, and asking for help wins over any mistake beside it. `log`
- * and `check` with one word more and `tools` alone are sub-commands; all else that they begin is
- * a question.
+ * and `check` with one word more, and `tools` and `serve` alone, are sub-commands; all else that
+ * they begin is a question.
  */
 export function parseCommand(argv: readonly string[]): ParsedArgs {
   const given = readTokens(argv);
   if (given.flags.has('help')) return { ok: true, command: { kind: 'help' } };
   const settings = readSettings(given);
+  const serve = readServeSettings(given);
   const [error] = given.errors;
   if (error !== undefined) return { ok: false, error };
   if (given.flags.has('version')) return { ok: true, command: { kind: 'version' } };
+  if (isAlone(given, 'serve')) return serveCommand(given, settings, serve);
+  const served = SERVE_ALONE.find((name) => given.values.has(name));
+  if (served !== undefined) {
+    return { ok: false, error: `--${served}: expected celestea serve, got another command` };
+  }
   return commandOf(given, settings);
 }
 
 /** Notes what is wrong with the values among the errors. */
 function readSettings(given: Given): TurnSettings {
-  const number = (name: OptionName, read: (text: string) => ReadNumber): number | null => {
-    const text = given.values.get(name);
-    if (text === undefined) return null;
-    const result = read(text);
-    if (result.ok) return result.value;
-    given.errors.push(`--${name}: expected ${result.expected}, got ${shown(text)}`);
-    return null;
-  };
   const root = given.values.get('root') ?? null;
   if (root === '') given.errors.push('--root: expected a folder, got an empty text');
   if (given.lists.get('image')?.includes('') === true) {
@@ -114,16 +114,20 @@ function readSettings(given: Given): TurnSettings {
     session: readSessionChoice(given),
     model: readModelSettings(given),
     tools: readToolSettings(given),
-    modelDelayMs: number('model-delay', readMilliseconds) ?? 0,
+    modelDelayMs: numberOf(given, 'model-delay', readMilliseconds) ?? 0,
     limits: {
-      timeoutMs: number('timeout', readSeconds),
-      idleTimeoutMs: number('idle-timeout', readSeconds),
-      toolTimeoutMs: number('tool-timeout', readSeconds),
-      maxSteps: number('max-steps', readCount),
-      windowTokens: number('window', readCount),
+      timeoutMs: numberOf(given, 'timeout', readSeconds),
+      idleTimeoutMs: numberOf(given, 'idle-timeout', readSeconds),
+      toolTimeoutMs: numberOf(given, 'tool-timeout', readSeconds),
+      maxSteps: numberOf(given, 'max-steps', readCount),
+      windowTokens: numberOf(given, 'window', readCount),
     },
   };
 }
+
+/** Whether the word is all there is beside options. */
+const isAlone = ({ words, isEscaped }: Given, word: string): boolean =>
+  words.length === 1 && words[0] === word && !isEscaped;
 
 function commandOf(given: Given, settings: TurnSettings): ParsedArgs {
   const { flags, values, lists, words } = given;
@@ -131,9 +135,7 @@ function commandOf(given: Given, settings: TurnSettings): ParsedArgs {
   if ((first === 'log' || first === 'check') && file !== undefined && words.length === 2) {
     if (!given.isEscaped) return fileCommand(first, file, given);
   }
-  if (first === 'tools' && words.length === 1 && !given.isEscaped) {
-    return toolsCommand(given, settings);
-  }
+  if (isAlone(given, 'tools')) return toolsCommand(given, settings);
   const question = words.join(' ').trim();
   const json = flags.has('json');
   const images = lists.get('image') ?? [];
@@ -173,4 +175,32 @@ function toolsCommand({ flags, values }: Given, { root, tools }: TurnSettings): 
     return { ok: false, error: `celestea tools: expected no option but ${taken}, got --${other}` };
   }
   return { ok: true, command: { kind: 'tools', root, tools, json: flags.has('json') } };
+}
+
+const SERVE_TAKES: readonly OptionName[] = [
+  ...SERVE_ALONE,
+  'root',
+  'model',
+  'base-url',
+  'offline',
+  'mcp',
+  'read-only',
+  'yes',
+  'idle-timeout',
+  'tool-timeout',
+  'max-steps',
+  'window',
+  'model-delay',
+];
+
+function serveCommand(
+  { flags, values }: Given,
+  { root, model, tools, modelDelayMs, limits }: TurnSettings,
+  serve: ServeSettings,
+): ParsedArgs {
+  const other = [...flags, ...values.keys()].find((name) => !SERVE_TAKES.includes(name));
+  if (other !== undefined) {
+    return { ok: false, error: `celestea serve: expected an option of its own, got --${other}` };
+  }
+  return { ok: true, command: { kind: 'serve', root, model, tools, modelDelayMs, limits, serve } };
 }

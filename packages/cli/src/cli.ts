@@ -8,6 +8,7 @@ import type { CliIo } from './io.ts';
 import { runLog } from './log-command.ts';
 import { runPrompt } from './prompt.ts';
 import { runTurn } from './run-turn.ts';
+import { runServe } from './serve-command.ts';
 import { runTools } from './tools-command.ts';
 import { CLI_VERSION } from './version.ts';
 
@@ -15,7 +16,7 @@ import { CLI_VERSION } from './version.ts';
  * Runs the command `celestea` and gives its exit code; touches nothing but `io`, the server of
  * the model that `io.env` and the options name, the files of the folder, what the person allows
  * the tools, and the files that keep the session. Without a question it opens a prompt on
- * `io.terminal`. Rejects only with what a broken seam throws.
+ * `io.terminal`; `serve` listens at a port of this machine. Rejects only with what a broken seam throws.
  *
  * @example
  * const { stdout, stderr, env } = process;
@@ -56,6 +57,8 @@ export async function runCli(
       return runCheck(command, io);
     case 'tools':
       return runTools(command, io);
+    case 'serve':
+      return runServe(command, io, parts);
     default:
       return command satisfies never;
   }

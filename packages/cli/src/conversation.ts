@@ -6,11 +6,9 @@ import {
 } from '@celestea/agent-loop';
 import {
   Context,
-  defaultAgentConfig,
   LLM_SERVICE,
   SESSION_LOG_SERVICE,
   TOOL_REGISTRY_SERVICE,
-  type AgentConfig,
   type AttachmentStore,
   type ImageRef,
   type InjectionSource,
@@ -19,6 +17,7 @@ import {
   type TurnOutcome,
 } from '@celestea/core';
 
+import { agentConfigOf, timeoutsOf } from './agent-config.ts';
 import { Approvals } from './approvals.ts';
 import type { TurnSettings } from './args.ts';
 import type { CliParts } from './cli-parts.ts';
@@ -113,13 +112,10 @@ export class Conversation {
     this.#llm = model.llm;
     this.#sendsPictures = sendsPictures;
     this.#notices = parts.notices;
-    this.#registry = tools.registry;
+    this.#registry = tools.registryFor(approvals);
     this.#timeoutMs = limits.timeoutMs;
-    const timeouts = {
-      streamIdleMs: watchesSilence ? 0 : (limits.idleTimeoutMs ?? 0),
-      toolMs: limits.toolTimeoutMs ?? 0,
-    };
-    this.#loop = createAgentLoop(configOf(model.name, limits), { signal, timeouts });
+    const timeouts = timeoutsOf(limits, { watchesSilence });
+    this.#loop = createAgentLoop(agentConfigOf(model.name, limits), { signal, timeouts });
   }
 
   /** Runs one turn to its end. Rejects only with what a broken seam throws. */
@@ -189,7 +185,7 @@ export async function openConversation(
   if (!model.ok) return model;
   const approvals = new Approvals();
   const { signal } = io;
-  const opened = await openToolSet(settings.tools, { ...place, approvals, signal });
+  const opened = await openToolSet(settings.tools, { ...place, signal });
   if (!opened.ok) return opened;
   const { root, tools } = opened;
   try {
@@ -212,12 +208,4 @@ export async function openConversation(
     await tools.close();
     throw error;
   }
-}
-
-function configOf(model: string, { maxSteps, windowTokens }: TurnLimits): AgentConfig {
-  return defaultAgentConfig({
-    model,
-    ...(maxSteps === null ? {} : { max_steps: maxSteps }),
-    ...(windowTokens === null ? {} : { context_window_tokens: windowTokens }),
-  });
 }

@@ -7,10 +7,12 @@ Usage
   celestea log FILE [--json]       print a session, or its rows as JSON lines
   celestea check FILE              say what is wrong with a session; changes nothing
   celestea tools [options]         list the tools that the model is offered
+  celestea serve [options]         a page of many sessions in your browser, and an API
 
 Examples, in a clone of the repository
   npx -y pnpm@10 start "which files mention AbortSignal?"
   npx -y pnpm@10 start
+  npx -y pnpm@10 start serve
   npx -y pnpm@10 --silent start --json "what is in README.md?" > frames.jsonl
 
 The same where the command is installed, and more
@@ -52,9 +54,14 @@ Options
   --tool-timeout SECONDS   give up on a call that takes longer; the turn goes on
   --max-steps N            requests to the model in one turn (default: 16)
   --window TOKENS          the context window that a request has to fit in
+  --port N                 with serve: listen at 127.0.0.1:N; 0 is any that is free (default:
+                           7717, or any that is free when it is taken)
+  --token-file FILE        with serve: the token is in FILE, which is made when it is not there
+                           (default: that of CELESTEA_TOKEN, or a new one)
+  --log-level LEVEL        with serve: debug, info, warn or error, on stderr (default: warn)
   --version                print the version
   -h, --help               print this
-  --                       everything after it belongs to the question, also log, check, tools
+  --                       everything after it belongs to the question, such as log, serve
 
 Who answers: a real model where DEEPSEEK_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY,
 GOOGLE_GENERATIVE_AI_API_KEY or OPENAI_BASE_URL is set, or --base-url is given; else the offline
@@ -62,7 +69,9 @@ one. CELESTEA_MODEL names models when --model does not; beside --base-url they h
 server. A request that fails and may succeed later is made again, which is one line on stderr.
 Writing, commands and the tools of MCP servers ask before they run: y, n with a reason, or a for
 always. Without a terminal, and with --json, such a call is refused unless --yes is given.
-Ctrl-C cancels the turn and says which calls were abandoned; pressed again, it leaves at once.
+Ctrl-C cancels the turn and says which calls were abandoned; pressed again, it leaves at once. It
+ends serve, as SIGTERM does, with exit code 0.
+serve takes neither --session, --resume, --no-session, --image, --no-images, --json nor --timeout.
 Colours: not when stdout is no terminal or NO_COLOR is set; FORCE_COLOR asks for them.
 Exit codes: 0 completed, 130 cancelled, 143 cancelled by SIGTERM, 2 misuse, 1 anything else.
 `;

@@ -24,6 +24,10 @@ export interface CliIo {
   readonly cwd: string;
   /** Cancels the turn, and ends a prompt; it belongs to the caller. */
   readonly signal: AbortSignal;
+  /**
+   * Ends what is served, which goes on when nobody reads stdout any more; `signal` unless given.
+   */
+  readonly stopSignal?: AbortSignal | undefined;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
 }

@@ -13,7 +13,7 @@ export interface TurnLimits {
 }
 
 /** The longest delay that a timer can count, in milliseconds. */
-export const LONGEST_DELAY: number = 2 ** 31 - 1;
+const LONGEST_DELAY: number = 2 ** 31 - 1;
 
 const LONGEST_SECONDS = Math.floor(LONGEST_DELAY / 1000);
 
@@ -42,4 +42,13 @@ export function readMilliseconds(text: string): ReadNumber {
   if (value <= LONGEST_DELAY) return { ok: true, value };
   const expected = `a whole number of milliseconds from 0 to ${String(LONGEST_DELAY)}`;
   return { ok: false, expected };
+}
+
+const LAST_PORT = 65_535;
+
+/** The number of a port; 0 is any that is free. */
+export function readPort(text: string): ReadNumber {
+  const value = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (value <= LAST_PORT) return { ok: true, value };
+  return { ok: false, expected: `a whole number from 0 to ${String(LAST_PORT)}` };
 }

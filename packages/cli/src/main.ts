@@ -10,6 +10,7 @@ import { interruptHandler } from './interrupt.ts';
 
 const { stdin, stdout, stderr } = process;
 const turn = new AbortController();
+const stop = new AbortController();
 const now = (): number => performance.now();
 const outputFaults: NodeJS.ErrnoException[] = [];
 
@@ -17,6 +18,7 @@ let cancelledCode: ExitCode = EXIT.cancelled;
 const interrupt = interruptHandler({
   cancel: () => {
     turn.abort();
+    stop.abort();
   },
   forceExit: () => process.exit(cancelledCode),
   now,
@@ -30,6 +32,7 @@ process.on('SIGTERM', () => {
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   outputFaults.push(error);
   turn.abort();
+  if (!isGone(error)) stop.abort();
 });
 stderr.on('error', () => {
   // nobody is left to tell
@@ -37,7 +40,8 @@ stderr.on('error', () => {
 
 const terminal = stdin.isTTY && stdout.isTTY ? { input: stdin, output: stdout } : undefined;
 const { env } = process;
-const io = { stdout, stderr, terminal, env, cwd: process.cwd(), signal: turn.signal, now };
+const signals = { signal: turn.signal, stopSignal: stop.signal };
+const io = { stdout, stderr, terminal, env, cwd: process.cwd(), ...signals, now };
 let exitCode: ExitCode;
 try {
   exitCode = await runCli(process.argv.slice(2), io);
@@ -48,14 +52,18 @@ try {
 }
 await flushed(stdout);
 const [outputFault] = outputFaults;
-// EPIPE: the reader has seen enough, as in `| head -1`.
-if (outputFault !== undefined && outputFault.code !== 'EPIPE') {
+if (outputFault !== undefined && !isGone(outputFault)) {
   complain(stderr, `stdout: ${outputFault.message}`);
   exitCode = EXIT.failed;
 }
 await flushed(stderr);
 // Not left to run dry: a tool that ignores its signal must not keep a cancelled turn's process.
 process.exit(exitCode);
+
+/** The reader has seen enough, as in `| head -1`. */
+function isGone({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'EPIPE';
+}
 
 /** Settles when everything written before it has gone out, or cannot. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 
+import type { ReadNumber } from './limits.ts';
 import { nearestName } from './nearest.ts';
 import { safeLine } from './safe-text.ts';
 
@@ -25,6 +26,9 @@ const OPTIONS = {
   'max-steps': { type: 'string' },
   window: { type: 'string' },
   'model-delay': { type: 'string' },
+  port: { type: 'string' },
+  'token-file': { type: 'string' },
+  'log-level': { type: 'string' },
 } as const;
 
 /** The options, without their dashes. */
@@ -44,6 +48,9 @@ const VALUES: Partial<Record<OptionName, string>> = {
   'max-steps': 'a number of steps',
   window: 'a number of tokens',
   'model-delay': 'a number of milliseconds',
+  port: 'a number',
+  'token-file': 'a file',
+  'log-level': 'a level',
 };
 
 /** The words of a command line, sorted. */
@@ -121,6 +128,20 @@ function takeOption(given: Given, token: OptionToken, typed: string): void {
     given.values.set(name, value);
     given.lists.set(name, [...(given.lists.get(name) ?? []), value]);
   }
+}
+
+/** The number that an option gives, else `null`; notes what is wrong with it among the errors. */
+export function numberOf(
+  { values, errors }: Given,
+  name: OptionName,
+  read: (text: string) => ReadNumber,
+): number | null {
+  const text = values.get(name);
+  if (text === undefined) return null;
+  const result = read(text);
+  if (result.ok) return result.value;
+  errors.push(`--${name}: expected ${result.expected}, got ${shown(text)}`);
+  return null;
 }
 
 const isOption = (name: string): name is OptionName => Object.hasOwn(OPTIONS, name);

@@ -10,18 +10,29 @@ export function sessionFolder(root: string): string {
 }
 
 /**
- * The path of a new session; makes the folder. What is said in a session is not for a
- * repository, so that the folder is made with a `.gitignore`. Throws what the disk throws.
+ * Makes the folder of the sessions, unless it is there, and gives its path. What is said in a
+ * session is not for a repository, so that it is made with a `.gitignore`. Throws what the disk
+ * throws.
  */
-export function newSessionPath(root: string): string {
+export function makeSessionFolder(root: string): string {
   const home = join(root, HOME);
   if (mkdirSync(home, { recursive: true }) !== undefined) {
     writeFileSync(join(home, '.gitignore'), '*\n');
   }
   const folder = sessionFolder(root);
   mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/**
+ * The path of a new session; makes the folder. The name is one that a host takes for the id of a
+ * session: no capital letters. Throws what the disk throws.
+ */
+export function newSessionPath(root: string): string {
+  const folder = makeSessionFolder(root);
   const time = new Date().toISOString().replace(/\.\d+Z$/, 'Z').replaceAll(':', '-');
-  return join(folder, `${time}-${globalThis.crypto.randomUUID().slice(0, 8)}${ENDING}`);
+  const id = `${time}-${globalThis.crypto.randomUUID().slice(0, 8)}`.toLowerCase();
+  return join(folder, `${id}${ENDING}`);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 
 import { errorMessage } from '@celestea/agent-loop';
-import type { ToolRegistry } from '@celestea/core';
+import type { Tool, ToolGuard, ToolRegistry } from '@celestea/core';
 import {
   askBefore,
   DefaultToolRegistry,
@@ -9,18 +9,18 @@ import {
   workTools,
   type ApprovalService,
 } from '@celestea/tools';
-import { mcpTools, type McpTools } from '@celestea/tools/mcp';
 
 import type { Refusal } from './complain.ts';
 import { EXIT } from './exit-code.ts';
-import type { McpServer } from './mcp-server.ts';
+import { startServers } from './mcp-servers.ts';
 import { kindAt } from './places.ts';
 import { safeLine } from './safe-text.ts';
 import type { ToolSettings } from './tool-settings.ts';
 
 /** The tools the model is offered. They are closed by who opened them. */
 export interface ToolSet {
-  readonly registry: ToolRegistry;
+  /** They in a registry of its own, whose calls are approved there; servers are shared by all. */
+  readonly registryFor: (approvals: ApprovalService) => ToolRegistry;
   /** Whether a call of the tool has to be approved. */
   readonly asks: (name: string) => boolean;
   /** Ends the servers. Never rejects. */
@@ -33,7 +33,6 @@ export interface ToolPlaces {
   readonly root: string | null;
   /** Where the person is. */
   readonly typedIn: string;
-  readonly approvals: ApprovalService;
   /** Gives up on servers that are being started. */
   readonly signal: AbortSignal;
 }
@@ -59,104 +58,52 @@ export async function openToolSet(
   places: ToolPlaces,
 ): Promise<OpenedToolSet> {
   const root = rootOf(places);
-  const registry = new DefaultToolRegistry({ findApproval: () => places.approvals });
-  const reading = new Set<string>();
-  const working = new Set<string>();
   const problem = checkRoot(places);
   if (problem !== null) return problem;
+  let own: OwnTools;
   try {
-    for (const tool of fileTools(root)) {
-      reading.add(tool.spec().name);
-      registry.register(tool);
-    }
-    if (!settings.readOnly) {
-      const { tools, guard } = workTools(root, settings.yes ? { ask: false } : {});
-      for (const tool of tools) {
-        working.add(tool.spec().name);
-        registry.register(tool);
-      }
-      registry.addGuard(guard);
-    }
+    own = ownTools(root, settings);
   } catch (error) {
     return badRoot(places, errorMessage(error));
   }
-  if (!settings.yes) {
-    // Whatever else there is: what a server says of its tools is not to be relied on.
-    const isForeign = (name: string): boolean =>
-      !reading.has(name) && !working.has(name) && registry.get(name) !== undefined;
-    registry.addGuard(askBefore(({ name }) => isForeign(name), 'it is a tool of an MCP server'));
-  }
-  const started = await startServers(settings.servers, registry, places);
+  const started = await startServers(settings.servers, places);
   if (!started.ok) return started;
-  const asks = (name: string): boolean => !settings.yes && !reading.has(name);
-  return { ok: true, root, tools: { registry, asks, close: started.close } };
-}
-
-type Started = { readonly ok: true; readonly close: () => Promise<void> } | Refusal;
-
-/** Starts all servers and registers their tools; when one cannot be had, none is left running. */
-async function startServers(
-  servers: readonly McpServer[],
-  registry: ToolRegistry,
-  { typedIn, signal }: ToolPlaces,
-): Promise<Started> {
-  if (servers.length === 0) return { ok: true, close: () => Promise.resolve() };
-  const starting = servers.map(async (server, index) =>
-    mcpTools(sourceOf(server, typedIn), { prefix: `mcp${String(index + 1)}` }),
-  );
-  const all = Promise.allSettled(starting);
-  const close = async (): Promise<void> => {
-    const running = (await all).filter((result) => result.status === 'fulfilled');
-    await Promise.all(running.map(({ value }) => value.close()));
+  const { close, tools: foreign } = started;
+  const asks = (name: string): boolean => !settings.yes && !own.reading.has(name);
+  const registryFor = (approvals: ApprovalService): ToolRegistry => {
+    const registry = new DefaultToolRegistry({ findApproval: () => approvals });
+    for (const tool of own.tools) registry.register(tool);
+    for (const guard of own.guards) registry.addGuard(guard);
+    foreign.follow(registry);
+    if (!settings.yes) registry.addGuard(askForeign(own, registry));
+    return registry;
   };
-  const results = await unlessAborted(all, signal);
-  if (results === null) {
-    void close(); // as soon as they have started
-    const error = 'cancelled while the MCP servers were started';
-    return { ok: false, code: EXIT.cancelled, error };
-  }
-  for (const [index, result] of results.entries()) {
-    const problem: unknown =
-      result.status === 'rejected' ? result.reason : registered(result.value);
-    if (problem === null) continue;
-    await close();
-    const error = safeLine(errorMessage(problem), LONGEST_ERROR);
-    return { ok: false, code: EXIT.failed, error: `--mcp ${String(index + 1)}: ${error}` };
-  }
-  return { ok: true, close };
-
-  function registered(tools: McpTools): unknown {
-    try {
-      tools.register(registry);
-      return null;
-    } catch (error) {
-      return error;
-    }
-  }
+  return { ok: true, root, tools: { registryFor, asks, close } };
 }
 
-const LONGEST_ERROR = 800;
-
-function sourceOf(server: McpServer, cwd: string): Parameters<typeof mcpTools>[0] {
-  if (server.kind === 'url') return { url: server.url };
-  return { command: server.command, args: server.args, cwd };
+/** The tools of the command itself. */
+interface OwnTools {
+  readonly tools: readonly Tool[];
+  readonly guards: readonly ToolGuard[];
+  /** The names of those that only read. */
+  readonly reading: ReadonlySet<string>;
 }
 
-/** `null` when the signal aborts first. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
-  if (signal.aborted) return null;
-  let onAbort = (): void => undefined;
-  const aborted = new Promise<null>((done) => {
-    onAbort = () => {
-      done(null);
-    };
-    signal.addEventListener('abort', onAbort);
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+/** Throws when there is no such folder. */
+function ownTools(root: string, { readOnly, yes }: ToolSettings): OwnTools {
+  const files = fileTools(root);
+  const reading = new Set(files.map((tool) => tool.spec().name));
+  if (readOnly) return { tools: files, guards: [], reading };
+  const { tools, guard } = workTools(root, yes ? { ask: false } : {});
+  return { tools: [...files, ...tools], guards: [guard], reading };
+}
+
+/** Whatever else there is asks: what a server says of its tools is not to be relied on. */
+function askForeign({ tools }: OwnTools, registry: ToolRegistry): ToolGuard {
+  const known = new Set(tools.map((tool) => tool.spec().name));
+  const isForeign = (name: string): boolean =>
+    !known.has(name) && registry.get(name) !== undefined;
+  return askBefore(({ name }) => isForeign(name), 'it is a tool of an MCP server');
 }
 
 /** The folder, absolute. */

@@ -16,14 +16,13 @@ export async function runTools(command: ToolsCommand, io: CliIo): Promise<ExitCo
   const opened = await openToolSet(command.tools, {
     root: command.root,
     typedIn: typedInFolder(io),
-    approvals: new Approvals(),
     signal: io.signal,
   });
   if (!opened.ok) return refuse(io.stderr, opened);
-  const { registry, asks, close } = opened.tools;
+  const { registryFor, asks, close } = opened.tools;
   try {
     const { bold, yellow, dim } = createStyle(wantsColours(io));
-    const specs = registry.schemas();
+    const specs = registryFor(new Approvals()).schemas();
     const width = Math.max(...specs.map(({ name }) => name.length));
     for (const spec of specs) {
       if (command.json) {

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseCommand, type AskCommand, type PromptCommand } from '../src/args.ts';
+import {
+  parseCommand,
+  type AskCommand,
+  type PromptCommand,
+  type ServeCommand,
+} from '../src/args.ts';
 import type { TurnLimits } from '../src/limits.ts';
 import type { ModelSettings } from '../src/model-settings.ts';
 import type { ToolSettings } from '../src/tool-settings.ts';
@@ -36,6 +41,19 @@ const prompt = (given: Partial<PromptCommand> = {}): PromptCommand => ({
   tools: NO_TOOLS,
   modelDelayMs: 0,
   limits: NO_LIMITS,
+  ...given,
+});
+const serve = (
+  given: Partial<ServeCommand> = {},
+  settings: Partial<ServeCommand['serve']> = {},
+): ServeCommand => ({
+  kind: 'serve',
+  root: null,
+  model: NO_MODEL,
+  tools: NO_TOOLS,
+  modelDelayMs: 0,
+  limits: NO_LIMITS,
+  serve: { port: null, tokenFile: null, logLevel: 'warn', ...settings },
   ...given,
 });
 const limited = (given: Partial<TurnLimits>): AskCommand =>
@@ -109,6 +127,26 @@ describe('what is asked for', () => {
     ['one word', ['log'], ask('log')],
     ['a question in one word', ['log the errors'], ask('log the errors')],
     ['another spelling', ['Check', 'README.md'], ask('Check README.md')],
+    ['serve', ['serve'], serve()],
+    ['serve with where it is', ['serve', '--port', '8080', '--token-file=a', '--log-level=info'],
+      serve({}, { port: 8080, tokenFile: 'a', logLevel: 'info' })],
+    ['the first port', ['--port=0', 'serve'], serve({}, { port: 0 })],
+    ['the last port', ['--port=65535', 'serve'], serve({}, { port: 65_535 })],
+    ['serve with how turns are run',
+      ['serve', '--root=a', '--model=m', '--read-only', '--yes', '--model-delay=5', '--window=9'],
+      serve({
+        root: 'a',
+        model: { ...NO_MODEL, models: ['m'] },
+        tools: { ...NO_TOOLS, readOnly: true, yes: true },
+        modelDelayMs: 5,
+        limits: { ...NO_LIMITS, windowTokens: 9 },
+      })],
+    ['serve with limits', ['serve', '--idle-timeout=1', '--tool-timeout=2', '--max-steps=3'],
+      serve({
+        limits: { ...NO_LIMITS, idleTimeoutMs: 1000, toolTimeoutMs: 2000, maxSteps: 3 },
+      })],
+    ['serve and more words', ['serve', 'the', 'tea'], ask('serve the tea')],
+    ['serve after --', ['--', 'serve'], ask('serve')],
     ['a word of a sub-command after --', ['--', 'log', 'a.jsonl'], ask('log a.jsonl')],
     ['a word of a sub-command that is not the first', ['the', 'log'], ask('the log')],
   ])('%s', (_, argv, command) => {
@@ -220,6 +258,30 @@ describe('what is wrong, what was expected and what came', () => {
       'celestea log FILE: expected no option but --json, got --root'],
     [['--resume', 'log', 'a'], 'celestea log FILE: expected no option but --json, got --resume'],
     [['check', 'a', '--json'], 'celestea check FILE: expected no option, got --json'],
+    [['serve', '--port'], '--port: expected a number, got nothing'],
+    ...['65536', '1.5', '', 'http'].map((word): [string[], string] => [
+      ['serve', `--port=${word}`],
+      `--port: expected a whole number from 0 to 65535, got "${word}"`,
+    ]),
+    [['serve', '--port', '-1'],
+      '--port: expected a number, got "-1"; if that is it, write --port=…'],
+    [['serve', '--token-file='], '--token-file: expected a file, got an empty text'],
+    [['serve', '--log-level=all'],
+      '--log-level: expected one of debug, info, warn, error, got "all"'],
+    [['serve', '--prt=1'], 'unknown option "--prt"; did you mean --port?'],
+    [['serve', '--token=x'], 'unknown option "--token"; did you mean --token-file?'],
+    [['serve', '--bind=0.0.0.0'], 'unknown option "--bind"; words that start with - go after --'],
+    ...['--json', '--image=x', '--no-images', '--session=x', '--resume', '--no-session',
+      '--timeout=1'].map((word): [string[], string] => [
+      ['serve', word],
+      `celestea serve: expected an option of its own, got ${word.replace(/=.*/, '')}`,
+    ]),
+    ...['--port=1', '--token-file=x', '--log-level=info'].flatMap((word) =>
+      [['q'], [], ['tools'], ['serve', 'the', 'tea']].map((words): [string[], string] => [
+        [...words, word],
+        `${word.replace(/=.*/, '')}: expected celestea serve, got another command`,
+      ]),
+    ),
     [['log', 'a', '--image', 'x'],
       'celestea log FILE: expected no option but --json, got --image'],
     [['check', 'a', '--model', 'x'], 'celestea check FILE: expected no option, got --model'],

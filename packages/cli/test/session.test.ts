@@ -224,6 +224,14 @@ describe('--session', () => {
 });
 
 describe('--resume', () => {
+  it('goes on with a session whose name has capital letters', async () => {
+    const path = '.celestea/sessions/2026-01-31T12-00-00Z-1a2b3c4d.jsonl';
+    const io = fakeIo({ cwd: freshFolder({ [path]: linesOf(TURN) }) });
+    expect(await run(['--resume', 'hello'], io, hello())).toBe(0);
+    expect(io.stdout.text).toContain(` · ${path}\nresumed with `);
+    expect(sessionNames(io.cwd)).toEqual(['2026-01-31T12-00-00Z-1a2b3c4d.jsonl']);
+  });
+
   it('continues the session that was written last and holds something', async () => {
     const older = TURN.map((row) =>
       row.type === 'user_message' ? { ...row, text: 'Is there coffee?' } : row,

@@ -1,6 +1,9 @@
 export { createHost } from './http/create-host.ts';
 export type { Host } from './http/create-host.ts';
 export type { HostFault, HostLimits, HostOptions } from './http/host-options.ts';
+export { builtPageFolder } from './http/page-folder.ts';
+export { hostLogger } from './observe/index.ts';
+export type { HostLogLevel } from './observe/index.ts';
 export { serveHost } from './http/serve-host.ts';
 export type { ServedHost, ServeOptions } from './http/serve-host.ts';
 export type { Answer, RawInput, Route, RouteReply } from './http/route.ts';
@@ -9,6 +12,7 @@ export type {
   WireContext,
   WireIssue,
   WireMessage,
+  WireReply,
   WireRunning,
   WireSession,
 } from './http/wire.ts';
@@ -46,6 +50,8 @@ export type {
   LiveSessionParts,
   LiveSessionsOptions,
   PendingApproval,
+  ReplyState,
   RunningState,
+  SessionLoop,
   SessionSummary,
 } from './sessions/index.ts';

@@ -104,9 +104,12 @@ describe('turns', () => {
       expect(second.status).toBe(409);
       expect(errorOf(second)).toMatchObject({ code: 'busy', details: { running: { turn } } });
       const { body } = await host.get(`/api/sessions/${id}`);
-      expect(body['running']).toMatchObject({ turn });
+      expect(body).toMatchObject({ running: { turn, waiting: [] }, session: { running: true } });
+      const sessions = async (): Promise<unknown> => (await host.get('/api/sessions')).body['sessions'];
+      expect(await sessions()).toMatchObject([{ id, running: true }]);
       gate.open();
       await reader.untilEnd(turn);
+      expect(await sessions()).toMatchObject([{ id, running: false }]);
       await reader.close();
     });
   });

@@ -110,7 +110,7 @@ export class TestHost {
 }
 
 /** Checks what stands in every response, and the body against its schema. */
-export async function checkReply(
+async function checkReply(
   host: Host,
   method: string,
   path: string,
@@ -126,14 +126,14 @@ export async function checkReply(
   return { status: response.status, headers: response.headers, body };
 }
 
-export function checkHead({ headers }: Response, text: string): void {
+export function checkHead({ headers }: Response, text: string, caching = 'no-store'): void {
   expect(text).not.toContain(TOKEN);
   expect(headers.get('content-security-policy')).toContain("default-src 'none'");
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('referrer-policy')).toBe('no-referrer');
   expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
   expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
-  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('cache-control')).toBe(caching);
   expect(headers.get('access-control-allow-origin')).toBeNull();
 }
 
@@ -168,7 +168,7 @@ export async function withHost(
     config: defaultAgentConfig({ model: 'scripted' }),
     progressMs: 1_000_000,
   };
-  const host = createHost({ folder, token: TOKEN, parts, ...options });
+  const host = createHost({ folder, token: TOKEN, parts, page: null, ...options });
   try {
     await work(new TestHost(host, folder, model));
   } finally {

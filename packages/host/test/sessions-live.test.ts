@@ -46,7 +46,10 @@ describe('a turn', () => {
     );
     const turn = session.startTurn('Look there.');
     expect(turn).toBe('turn-0');
-    expect(session.running()).toEqual({ turn: 'turn-0', startedMs: 7, step: 0 });
+    const reply = { text: '', thinking: '' };
+    const waiting: string[] = [];
+    const running = { turn: 'turn-0', input: 'Look there.', startedMs: 7, step: 0, reply, waiting };
+    expect(session.running()).toEqual(running);
     const end = await reader.end(turn);
     expect(session.running()).toBeNull();
     const words = ['start', 'thinking', 'done', 'tool', 'tool_result', 'text', 'done', 'turn_end'];
@@ -162,6 +165,7 @@ describe('steering', () => {
     await reader.until(isName('tool'));
     session.steer('rather left');
     session.steer('and slowly');
+    expect(session.running()?.waiting).toEqual(['rather left', 'and slowly']);
     gate.open();
     const end = await reader.end(turn);
     expect(end.payload).toMatchObject({ phase: 'completed', undelivered: [] });

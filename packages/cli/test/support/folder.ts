@@ -23,4 +23,4 @@ export function freshFolder(files: Record<string, string> = {}): string {
 
 /** What stands in the header for a session of the folder, as a pattern. */
 export const SESSION_FILE =
-  String.raw`\.celestea/sessions/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ-[0-9a-f]{8}\.jsonl`;
+  String.raw`\.celestea/sessions/\d{4}-\d\d-\d\dt\d\d-\d\d-\d\dz-[0-9a-f]{8}\.jsonl`;

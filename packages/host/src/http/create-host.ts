@@ -1,26 +1,18 @@
 import { Hono, type Context, type Handler, type MiddlewareHandler } from 'hono';
-import { setCookie } from 'hono/cookie';
 
-import { AccessToken } from './access-token.ts';
 import { ApiError, toApiError } from './api-error.ts';
 import { eventRoutes } from './event-routes.ts';
-import {
-  checkHost,
-  checkRate,
-  checkSite,
-  checkToken,
-  showsToken,
-  TOKEN_COOKIE,
-  type Gate,
-} from './gate.ts';
+import { checkHost, checkSite, checkToken, type Gate } from './gate.ts';
 import { HostNames } from './host-names.ts';
-import { checkHostOptions, type CheckedHostOptions, type HostOptions } from './host-options.ts';
+import { checkHostOptions, type HostOptions } from './host-options.ts';
 import { Hub } from './hub.ts';
 import { openApiDocument } from './open-api.ts';
-import { LOCKED_PAGE, PAGE } from './page.ts';
+import { readPage } from './page-files.ts';
+import { PAGE_PATHS, servePage } from './page-routes.ts';
 import { RateLimit } from './rate-limit.ts';
 import { readJson } from './read-body.ts';
 import { errorReply, secure, successReply } from './replies.ts';
+import { methodName, RouteNames } from './route-names.ts';
 import { defineRoute, type Route } from './route.ts';
 import { nothing, okReply, openApiReply } from './schemas.ts';
 import { sessionRoutes } from './session-routes.ts';
@@ -46,8 +38,11 @@ export interface Host {
   close(): Promise<void>;
 }
 
+const METRICS_PATH = '/metrics';
+
 /**
- * Makes a host; nothing listens yet, and nothing touches the disk before it is asked to.
+ * Makes a host; nothing listens yet. The page is read now, and nothing of the sessions before it
+ * is asked for.
  *
  * @throws TypeError that names the option that is not what it has to be.
  * @example const server = await serveHost(createHost({ folder, parts: { llm, tools, config } }))
@@ -56,15 +51,18 @@ export function createHost(options: HostOptions): Host {
   const checked = checkHostOptions(options);
   const hub = new Hub(checked);
   const names = new HostNames(checked.allowedHosts);
-  const token = new AccessToken(checked.token);
-  const gate: Gate = { token, names, rate: new RateLimit(checked.requestsPerMinute) };
+  const gate: Gate = { token: hub.token, names, rate: new RateLimit(checked.requestsPerMinute) };
   const routes = allRoutes(hub);
   const app = new Hono();
-  const refuse = refuser(token, checked);
+  const refuse = refuser(hub);
+  app.use('*', observing(hub, routes));
   serveFrame(app, gate, refuse);
-  app.get('/', openPage(gate));
+  servePage(app, gate, checked.page === null ? null : readPage(checked.page));
+  serveMetrics(app, hub);
   serveRoutes(app, routes, refuse, checked.bodyBytes);
-  app.all('/', refuseMethod(['get']));
+  for (const path of ['/', '/assets/*', '/favicon.svg', METRICS_PATH]) {
+    app.all(path, refuseMethod(['get']));
+  }
   let closing: Promise<void> | null = null;
   return {
     app,
@@ -112,16 +110,37 @@ function allRoutes(hub: Hub): Route[] {
 }
 
 /** What is answered with a 500 is told to the owner of the host alone. */
-function refuser(token: AccessToken, { onFault }: CheckedHostOptions): Refuse {
+function refuser({ token, observer, options: { onFault } }: Hub): Refuse {
   return (error, c, path) => {
     const refusal = toApiError(error);
     if (refusal.status === 500) {
+      observer.onFault(error, { method: methodName(c.req.method), route: path });
       quietly(() => {
         onFault(error, { method: c.req.method, path });
       });
     }
     return errorReply(refusal, token);
   };
+}
+
+/** Outermost, so that every request is seen as it was answered. */
+function observing({ observer }: Hub, routes: readonly Route[]): MiddlewareHandler {
+  const patterns = routes.map(({ path }) => `/api${path}`);
+  const names = new RouteNames([...patterns, ...PAGE_PATHS, METRICS_PATH]);
+  return async (c, next) => {
+    const began = performance.now();
+    await next();
+    const milliseconds = Math.round(performance.now() - began);
+    const [route, method] = [names.of(c.req.path), methodName(c.req.method)];
+    observer.onRequest({ route, method, status: c.res.status, milliseconds });
+  };
+}
+
+function serveMetrics(app: Hono, { observer }: Hub): void {
+  app.get(METRICS_PATH, async (c) => {
+    const { text, type } = await observer.metrics();
+    return c.body(text, 200, { 'Content-Type': type });
+  });
 }
 
 /** What is around every request, whatever it asks for. */
@@ -175,25 +194,6 @@ function refuseMethod(methods: readonly string[]): Handler {
   return () => {
     const headers = { Allow: known.sort().join(', ') };
     throw new ApiError('method_not_allowed', `expected ${known.join(' or ')}`, { headers });
-  };
-}
-
-/** The token in the address becomes a cookie, so that it stands in no address any longer. */
-function openPage(gate: Gate): Handler {
-  return (c) => {
-    const shown = c.req.query('token');
-    if (shown !== undefined && gate.token.fits(shown)) {
-      checkRate(gate);
-      setCookie(c, TOKEN_COOKIE, gate.token.text, {
-        httpOnly: true,
-        sameSite: 'Strict',
-        path: '/',
-      });
-      return c.redirect('/', 303);
-    }
-    if (shown !== undefined || !showsToken(c, gate)) return c.html(LOCKED_PAGE, 401);
-    checkRate(gate);
-    return c.html(PAGE);
   };
 }
 

@@ -65,7 +65,10 @@ function openStream(
     heartbeatMs,
     maxQueuedBytes,
     retryMs: RETRY_MS,
-    snapshot: () => ({ ...hub.now(id) }),
+    snapshot: () => {
+      hub.observer.onLag(id); // only who lagged is sent one
+      return { ...hub.now(id) };
+    },
     signal: hub.closing,
   });
   return watchEnd(stream, () => {

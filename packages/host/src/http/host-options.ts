@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 
 import { expectThat, isRecord } from '@celestea/core';
+import type { Logger } from 'pino';
 
 import type { EventRingOptions } from '../events/index.ts';
 import type { LiveSessionParts } from '../sessions/index.ts';
 import { isHostEntry } from './host-names.ts';
+import { builtPageFolder, holdsPage } from './page-folder.ts';
 
 /** How much a host lets be asked of it. */
 export interface HostLimits {
@@ -51,6 +53,17 @@ export interface HostOptions {
   readonly maxQueuedBytes?: number | undefined;
   /** Told of what was answered with a 500, which says nothing. What it throws disturbs nobody. */
   readonly onFault?: ((error: unknown, fault: HostFault) => void) | undefined;
+  /**
+   * The folder of a built page, `index.html` and `assets/` in it, read once when the host is
+   * made; `null` for none. Unless given, the one that was built with this package, if it was.
+   */
+  readonly page?: string | null | undefined;
+  /**
+   * Where lines are written of what the host does: requests at `debug`, turns and approvals at
+   * `info`, diagnostics and readers that lagged at `warn`, what was answered with a 500 at
+   * `error`. Unless given, none are.
+   */
+  readonly log?: Logger | undefined;
 }
 
 /** The options of a host, each with its value. */
@@ -67,6 +80,8 @@ export interface CheckedHostOptions {
   readonly ring: EventRingOptions;
   readonly maxQueuedBytes: number;
   readonly onFault: (error: unknown, fault: HostFault) => void;
+  readonly page: string | null;
+  readonly log: Logger | null;
 }
 
 /** What stands in a header, a cookie and a query as it is. */
@@ -79,7 +94,7 @@ export function checkHostOptions(options: HostOptions): CheckedHostOptions {
   expectThat(isRecord(options), 'options', 'an object', options);
   const { folder, parts, allowedHosts = [], limits = {}, ring = {}, onFault = ignore } = options;
   const { token = randomBytes(32).toString('base64url') } = options;
-  const { heartbeatMs = 15_000, maxQueuedBytes = 1024 * 1024 } = options;
+  const { heartbeatMs = 15_000, maxQueuedBytes = 1024 * 1024, log = null } = options;
   checkToken(token);
   checkHosts(allowedHosts);
   expectThat(isRecord(limits), 'options.limits', 'an object', limits);
@@ -93,9 +108,11 @@ export function checkHostOptions(options: HostOptions): CheckedHostOptions {
   expectWhole(maxQueuedBytes, 'options.maxQueuedBytes', 4);
   checkRing(ring);
   expectThat(typeof onFault === 'function', 'options.onFault', 'a function', onFault);
+  checkLog(log);
+  const page = checkedPage(options.page);
   const limited = { bodyBytes, requestsPerMinute, streams, openSessions };
   const streaming = { heartbeatMs, ring, maxQueuedBytes };
-  return { folder, parts, token, allowedHosts, ...limited, ...streaming, onFault };
+  return { folder, parts, token, allowedHosts, ...limited, ...streaming, onFault, page, log };
 }
 
 /** Says nothing of what came: it may be a secret with a fault in it. */
@@ -116,6 +133,23 @@ function checkRing(ring: unknown): void {
   const { maxBytes = 1, maxEvents = 1 } = ring;
   expectWhole(maxBytes, 'options.ring.maxBytes');
   expectWhole(maxEvents, 'options.ring.maxEvents');
+}
+
+/** The folder of the page, `null` for none. */
+function checkedPage(page: unknown): string | null {
+  if (page === undefined) return builtPageFolder();
+  if (page === null) return null;
+  const isPage = typeof page === 'string' && holdsPage(page);
+  expectThat(isPage, 'options.page', 'a folder with an index.html, or null', page);
+  return page;
+}
+
+const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'];
+
+function checkLog(log: unknown): void {
+  if (log === null) return;
+  const isLogger = isRecord(log) && LEVELS.every((level) => typeof log[level] === 'function');
+  expectThat(isLogger, 'options.log', 'a pino logger', log);
 }
 
 /** Refuses what is no whole number between the two, which belong to it. */

@@ -1,4 +1,10 @@
+import { setMaxListeners } from 'node:events';
+
+import type { SessionEvent } from '@celestea/core';
+
+import { Observer } from '../observe/index.ts';
 import { LiveSessions, SessionStore, type SessionSummary } from '../sessions/index.ts';
+import { AccessToken } from './access-token.ts';
 import type { CheckedHostOptions } from './host-options.ts';
 import { Rings } from './rings.ts';
 import { StreamSlots } from './stream-slots.ts';
@@ -11,6 +17,14 @@ export interface SessionNow {
   readonly approvals: readonly WireApproval[];
 }
 
+/** What a session is doing at an instant, and how far its log and its events were. */
+export interface SessionState extends SessionNow {
+  /** How many rows the log had. */
+  readonly rows: number;
+  /** The seq of the last event. */
+  readonly last_event_id: number;
+}
+
 /** What the routes of a host share. */
 export class Hub {
   readonly store: SessionStore;
@@ -18,12 +32,17 @@ export class Hub {
   readonly rings: Rings;
   readonly slots: StreamSlots;
   readonly options: CheckedHostOptions;
+  readonly token: AccessToken;
+  readonly observer: Observer;
   readonly #closing = new AbortController();
 
   /** Throws a `TypeError` when the folder or a part is not what it has to be. */
   constructor(options: CheckedHostOptions) {
-    const { folder, parts, ring, openSessions, streams } = options;
+    const { folder, parts, ring, openSessions, streams, log } = options;
     this.options = options;
+    setMaxListeners(0, this.#closing.signal); // one for each stream, of which there is a limit
+    const token = new AccessToken(options.token);
+    this.token = token;
     this.store = new SessionStore(folder);
     this.rings = new Rings(ring, (id) => this.live.peek(id) !== null);
     this.slots = new StreamSlots(streams);
@@ -33,7 +52,14 @@ export class Hub {
       maxOpen: openSessions,
       publish: (id) => (event) => {
         this.rings.of(id).append(event);
+        this.observer.onEvent(id, event);
       },
+    });
+    this.observer = new Observer({
+      log,
+      redact: (text) => token.redact(text),
+      readers: () => this.slots.taken,
+      openSessions: () => this.live.openCount,
     });
   }
 
@@ -47,12 +73,47 @@ export class Hub {
     return this.store.summary(id);
   }
 
+  /** Whether a turn runs in a session. */
+  isRunning(id: string): boolean {
+    return (this.live.peek(id)?.running() ?? null) !== null;
+  }
+
   /** What a session is doing, without opening it. */
   now(id: string): SessionNow {
     const session = this.live.peek(id);
     if (session === null) return { running: null, approvals: [] };
     const approvals = session.approvals.list().map(viewApproval);
     return { running: viewRunning(session.running()), approvals };
+  }
+
+  /** Every row of a session; of one that is open, without the disk. Rejects as the store does. */
+  async rows(id: string): Promise<readonly SessionEvent[]> {
+    return this.live.peek(id)?.rows() ?? this.store.rows(id);
+  }
+
+  /**
+   * One instant of a session: its rows, what runs, and the events after the last one are all that
+   * there is, and nothing of it is there twice. Rejects as the store does.
+   */
+  async state(id: string): Promise<SessionState> {
+    const release = this.rings.hold(id);
+    try {
+      for (;;) {
+        const last = this.rings.lastSeq(id);
+        const session = this.live.peek(id);
+        if (session !== null) return this.#stateOf(id, session.rows().length);
+        const { length } = await this.store.rows(id);
+        // what was opened meanwhile may have written rows, even if it is closed again
+        const isStill = this.live.peek(id) === null && this.rings.lastSeq(id) === last;
+        if (isStill) return this.#stateOf(id, length);
+      }
+    } finally {
+      release();
+    }
+  }
+
+  #stateOf(id: string, rows: number): SessionState {
+    return { ...this.now(id), rows, last_event_id: this.rings.lastSeq(id) };
   }
 
   /** Ends the streams, cancels what runs, closes the sessions. Rejects as `closeAll` does. */

@@ -7,31 +7,77 @@ import {
 
 import type { WireMessage } from './wire.ts';
 
-/** A page of a session, and where the next one begins. */
+/** A page of a session, and where the pages beside it begin. */
 export interface MessagePage {
   readonly messages: readonly WireMessage[];
+  /** The `before` of the page before it; `null` when this is the first. */
+  readonly previous: number | null;
   /** The `after` of the next page; `null` when this is the last. */
   readonly next: number | null;
 }
 
-/** The rows behind the place `after`, at most `limit`, as a person reads them. */
+/** Which rows a page has: the first behind a place, or the last before one. */
+export interface PageSpan {
+  readonly kind: 'after' | 'before';
+  readonly at: number;
+}
+
+const NOTHING: MessagePage = { messages: [], previous: null, next: null };
+
+/** At most `limit` rows as a person reads them, in the order of the log. */
 export function messagePage(
   rows: readonly SessionEvent[],
-  after: number,
+  { kind, at }: PageSpan,
   limit: number,
 ): MessagePage {
-  const messages: WireMessage[] = [];
-  let turn: string | null = null;
-  for (const [at, row] of rows.entries()) {
-    if (row.type === 'turn_start') turn = row.id;
-    const message = at > after ? readRow(row, at, turn) : null;
-    if (message !== null) {
-      if (messages.length === limit) return { messages, next: messages.at(-1)?.at ?? null };
-      messages.push(message);
-    }
-    if (row.type === 'turn_end') turn = null;
+  const shown =
+    kind === 'after'
+      ? placesFrom(rows, at + 1, 1, limit)
+      : placesFrom(rows, Math.min(at, rows.length) - 1, -1, limit).reverse();
+  const [first, last] = [shown[0], shown.at(-1)];
+  if (first === undefined || last === undefined) return NOTHING;
+  return {
+    messages: readRows(rows, first, last),
+    previous: placesFrom(rows, first - 1, -1, 1).length === 0 ? null : first,
+    next: placesFrom(rows, last + 1, 1, 1).length === 0 ? null : last,
+  };
+}
+
+/** The places of the rows that a person reads, from one on and in one direction. */
+function placesFrom(
+  rows: readonly SessionEvent[],
+  from: number,
+  direction: 1 | -1,
+  most: number,
+): number[] {
+  const places: number[] = [];
+  for (let at = from; places.length < most; at += direction) {
+    const row = rows[at];
+    if (row === undefined) break;
+    if (row.type !== 'turn_start') places.push(at);
   }
-  return { messages, next: null };
+  return places;
+}
+
+/** The rows from one place to another, which belong to it. */
+function readRows(rows: readonly SessionEvent[], first: number, last: number): WireMessage[] {
+  let turn = turnBefore(rows, first);
+  return rows.slice(first, last + 1).flatMap((row, index) => {
+    if (row.type === 'turn_start') turn = row.id;
+    const message = readRow(row, first + index, turn);
+    if (row.type === 'turn_end') turn = null;
+    return message ?? [];
+  });
+}
+
+/** The turn that had begun and not ended where a row was written. */
+function turnBefore(rows: readonly SessionEvent[], place: number): string | null {
+  for (let at = place - 1; at >= 0; at -= 1) {
+    const row = rows[at];
+    if (row?.type === 'turn_end') return null;
+    if (row?.type === 'turn_start') return row.id;
+  }
+  return null;
 }
 
 /** `null` for a row that says nothing by itself. What only a provider understands is left out. */

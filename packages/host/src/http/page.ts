@@ -9,10 +9,11 @@ ${lines.join('\n')}
 </html>
 `;
 
-/** What stands at `/` as long as there is no page. No script, no style. */
+/** What stands at `/` of a host without a built page. No script, no style. */
 export const PAGE: string = html(
   'celestea',
-  '<p>This host runs. Its page is not built yet; everything works over HTTP:</p>',
+  '<p>This host runs. Its page is not built yet: <code>pnpm build</code> builds it. Everything',
+  'works over HTTP:</p>',
   '<pre>',
   'POST /api/sessions                                   makes a session',
   'POST /api/sessions/{id}/turns     {"text":"hello"}   starts a turn',

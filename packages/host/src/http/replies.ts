@@ -15,12 +15,14 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
-  'Cache-Control': 'no-store',
 };
 
-/** Adds what stands in the head of every response. */
+const CACHING = 'Cache-Control';
+
+/** Adds what stands in the head of every response. Only what says so itself may be kept. */
 export function secure(headers: Headers): void {
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) headers.set(name, value);
+  if (!headers.has(CACHING)) headers.set(CACHING, 'no-store');
 }
 
 /** What a handler gave, in its envelope. Anything can be written; a reply never fails. */

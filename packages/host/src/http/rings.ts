@@ -45,10 +45,11 @@ export class Rings {
   }
 
   #use(id: string): Kept {
-    const kept = this.#kept.get(id) ?? { ring: this.#newRing(id), readers: 0 };
+    const known = this.#kept.get(id);
+    const kept = known ?? { ring: this.#newRing(id), readers: 0 };
     this.#kept.delete(id);
     this.#kept.set(id, kept);
-    this.#dropSurplus(id);
+    if (known === undefined) this.#dropSurplus(id); // each event comes by here
     return kept;
   }
 

@@ -79,15 +79,17 @@ export const decisionBody: z.ZodType<DecisionBody> = z.strictObject({
   reason: z.string().max(1000).optional().describe('What the model is told of a refusal.'),
 });
 
-/** Which rows of a session are asked for. */
+/** Which rows of a session are asked for: those behind a place, or those before one. */
 export interface PageQuery {
   readonly after?: number | undefined;
+  readonly before?: number | undefined;
   readonly limit: number;
 }
 
-/** Checks a {@link PageQuery}. */
+/** Checks a {@link PageQuery}, but for that it has only one of the two places. */
 export const pageQuery: z.ZodType<PageQuery> = z.strictObject({
-  after: z.int().min(0).optional().describe('The place of the last row you have.'),
+  after: z.int().min(0).optional().describe('The first rows behind this place.'),
+  before: z.int().min(0).optional().describe('The last rows before this place; not with `after`.'),
   limit: z.int().min(1).max(1000).default(100).describe('Most rows of a page.'),
 });
 
@@ -106,24 +108,30 @@ export const eventsQuery: z.ZodType<EventsQuery> = z.strictObject({
 });
 
 /** A {@link WireSession}. */
-export const session: z.ZodType<WireSession> = z.object({
+const session: z.ZodType<WireSession> = z.object({
   id: z.string(),
   title: z.string().describe('The first words of the user; empty when not known.'),
   created_ms: milliseconds,
   changed_ms: milliseconds,
   bytes: count.describe('Of its log.'),
   turns: count.optional().describe('Left out when not known.'),
+  running: z.boolean().describe('Whether a turn runs.'),
 });
 
 /** A {@link WireRunning}. */
-export const running: z.ZodType<WireRunning> = z.object({
+const running: z.ZodType<WireRunning> = z.object({
   turn: z.string(),
+  input: z.string().describe('The text that started it.'),
   started_ms: milliseconds,
   step: count.describe('Requests made to the model so far.'),
+  reply: z
+    .object({ text: z.string(), thinking: z.string() })
+    .describe("What events told of the model's reply and no row holds yet."),
+  waiting: z.array(z.string()).describe('What was said to it that it has not taken yet.'),
 });
 
 /** A {@link WireApproval}. */
-export const approval: z.ZodType<WireApproval> = z.object({
+const approval: z.ZodType<WireApproval> = z.object({
   id: z.string().describe('To be named in the answer.'),
   call_id: z.string(),
   tool: z.string(),
@@ -139,7 +147,7 @@ const place = {
 const parentId = z.string().optional().describe('The call that made this one.');
 
 /** A {@link WireMessage}. */
-export const message: z.ZodType<WireMessage> = z.discriminatedUnion('kind', [
+const message: z.ZodType<WireMessage> = z.discriminatedUnion('kind', [
   z.object({
     ...place,
     kind: z.literal('user'),
@@ -175,7 +183,7 @@ export const message: z.ZodType<WireMessage> = z.discriminatedUnion('kind', [
 ]);
 
 /** A {@link WireContext}. */
-export const context: z.ZodType<WireContext> = z.object({
+const context: z.ZodType<WireContext> = z.object({
   request: z.object({
     system: z.string().nullable(),
     messages: z.array(record),
@@ -212,6 +220,7 @@ export const stateReply: z.ZodType = z.object({
   session,
   running: running.nullable(),
   approvals: z.array(approval),
+  rows: count.describe('Rows of the log at the instant that the rest tells of.'),
   last_event_id: z.int().min(-1).describe('To begin the events with: what comes is after it.'),
 });
 
@@ -219,6 +228,7 @@ export const stateReply: z.ZodType = z.object({
 export const messagesReply: z.ZodType = z.object({
   ok,
   messages: z.array(message),
+  previous: count.nullable().describe('`before` of the page before; null when this is the first.'),
   next: count.nullable().describe('`after` of the next page; null when this is the last.'),
 });
 

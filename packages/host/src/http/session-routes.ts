@@ -1,4 +1,5 @@
-import { messagePage } from './message-rows.ts';
+import { ApiError } from './api-error.ts';
+import { messagePage, type PageSpan } from './message-rows.ts';
 import type { Hub } from './hub.ts';
 import { defineRoute, type Answer, type Route } from './route.ts';
 import * as schemas from './schemas.ts';
@@ -10,7 +11,7 @@ export function sessionRoutes(hub: Hub): Route[] {
 }
 
 async function made(hub: Hub, id: string): Promise<Answer> {
-  const session = viewSession(await hub.summary(id));
+  const session = viewSession(await hub.summary(id), hub.isRunning(id));
   return { fields: { session }, headers: { Location: `/api/sessions/${id}` } };
 }
 
@@ -39,7 +40,11 @@ const listSessions = (hub: Hub): Route =>
     body: schemas.nothing,
     reply: { status: 200, description: 'The sessions.', schema: schemas.sessionsReply },
     refusals: [],
-    answer: async () => ({ fields: { sessions: (await hub.store.list()).map(viewSession) } }),
+    answer: async () => {
+      const summaries = await hub.store.list();
+      const sessions = summaries.map((one) => viewSession(one, hub.isRunning(one.id)));
+      return { fields: { sessions } };
+    },
   });
 
 const readRoutes = (hub: Hub): Route[] => [
@@ -54,23 +59,26 @@ const readRoutes = (hub: Hub): Route[] => [
     reply: { status: 200, description: 'Its state.', schema: schemas.stateReply },
     refusals: ['not_found'],
     answer: async ({ params: { id } }) => {
-      const session = viewSession(await hub.summary(id));
-      return { fields: { session, ...hub.now(id), last_event_id: hub.rings.lastSeq(id) } };
+      const summary = await hub.summary(id);
+      const state = await hub.state(id);
+      return { fields: { session: viewSession(summary, state.running !== null), ...state } };
     },
   }),
   defineRoute({
     method: 'get',
     path: '/sessions/{id}/messages',
     operation: 'listMessages',
-    summary: 'The rows of a session as a person reads them, by pages.',
+    summary:
+      'The rows of a session as a person reads them, by pages, each in the order of the log: ' +
+      'from the first on, or from behind a place, or those that lead up to one.',
     params: schemas.sessionParams,
     query: schemas.pageQuery,
     body: schemas.nothing,
     reply: { status: 200, description: 'A page.', schema: schemas.messagesReply },
     refusals: ['not_found'],
-    answer: async ({ params: { id }, query: { after = -1, limit } }) => {
-      const { messages, next } = messagePage(await hub.store.rows(id), after, limit);
-      return { fields: { messages, next } };
+    answer: async ({ params: { id }, query }) => {
+      const span = spanOf(query);
+      return { fields: { ...messagePage(await hub.rows(id), span, query.limit) } };
     },
   }),
   defineRoute({
@@ -89,6 +97,14 @@ const readRoutes = (hub: Hub): Route[] => [
     },
   }),
 ];
+
+function spanOf({ after, before }: schemas.PageQuery): PageSpan {
+  if (before === undefined) return { kind: 'after', at: after ?? -1 };
+  if (after === undefined) return { kind: 'before', at: before };
+  const issue = { field: 'query.before', expected: 'none beside after', came: String(before) };
+  const message = `query.before: expected none beside after, got ${String(before)}`;
+  throw new ApiError('invalid', message, { details: { issues: [issue] } });
+}
 
 const forkSession = (hub: Hub): Route =>
   defineRoute({

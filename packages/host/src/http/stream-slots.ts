@@ -7,6 +7,11 @@ export class StreamSlots {
     this.#max = max;
   }
 
+  /** How many are taken. */
+  get taken(): number {
+    return this.#taken;
+  }
+
   /** Takes a slot and gives what lets go of it; `null` when all are taken. */
   take(): (() => void) | null {
     if (this.#taken >= this.#max) return null;

@@ -7,17 +7,17 @@ import type {
 import type { WireApproval, WireContext, WireRunning, WireSession } from './wire.ts';
 
 /** A session, as it is told of over HTTP. */
-export function viewSession(summary: SessionSummary): WireSession {
+export function viewSession(summary: SessionSummary, running: boolean): WireSession {
   const { id, title, createdMs, changedMs, bytes, turns } = summary;
-  const known = { id, title, created_ms: createdMs, changed_ms: changedMs, bytes };
+  const known = { id, title, created_ms: createdMs, changed_ms: changedMs, bytes, running };
   return turns === undefined ? known : { ...known, turns };
 }
 
 /** A turn that runs, as it is told of over HTTP. */
 export function viewRunning(running: RunningState | null): WireRunning | null {
   if (running === null) return null;
-  const { turn, startedMs, step } = running;
-  return { turn, started_ms: startedMs, step };
+  const { turn, input, startedMs, step, reply, waiting } = running;
+  return { turn, input, started_ms: startedMs, step, reply, waiting };
 }
 
 /** A question, as it is told of over HTTP. */

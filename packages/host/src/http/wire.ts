@@ -6,13 +6,23 @@ export interface WireSession {
   readonly changed_ms: number;
   readonly bytes: number;
   readonly turns?: number | undefined;
+  readonly running: boolean;
+}
+
+/** What was streamed of a reply that stands in no row yet. */
+export interface WireReply {
+  readonly text: string;
+  readonly thinking: string;
 }
 
 /** A turn that runs. */
 export interface WireRunning {
   readonly turn: string;
+  readonly input: string;
   readonly started_ms: number;
   readonly step: number;
+  readonly reply: WireReply;
+  readonly waiting: readonly string[];
 }
 
 /** A call that waits for somebody to allow it. */

@@ -1,11 +1,11 @@
 import {
   ContextBudgetError,
-  DefaultAgentLoop,
   errorMessage,
   fitContext,
   loopEventToSse,
   type ContextPolicy,
   type Diagnostic,
+  type TurnTimeouts,
 } from '@celestea/agent-loop';
 import {
   Context,
@@ -19,8 +19,8 @@ import {
   zeroUsage,
   type Llm,
   type LoopEvent,
+  type SessionEvent,
   type ToolRegistry,
-  type TurnOutcomePhase,
 } from '@celestea/core';
 import { SessionLogBrokenError, type JsonlSessionLog } from '@celestea/session';
 
@@ -31,18 +31,16 @@ import { HostError, logFailure } from './host-error.ts';
 import {
   checkLiveSessionOptions,
   checkText,
+  loopOf,
   type LiveSessionOptions,
+  type SessionLoop,
 } from './live-session-options.ts';
 import { quietly } from './quiet-publish.ts';
-import type { RunningState, RunningTurn } from './running-turn.ts';
+import type { RunningState, RunningTurn, TurnEnd } from './running-turn.ts';
 import { SteeringLines } from './steering-lines.ts';
+import { StreamedReply } from './streamed-reply.ts';
 import { TurnLog } from './turn-log.ts';
 import { TurnMeter } from './turn-meter.ts';
-
-interface TurnEnd {
-  readonly phase: TurnOutcomePhase;
-  readonly error?: string;
-}
 
 /**
  * An open session and its running turn, of which there is one at a time. A turn belongs to the
@@ -61,7 +59,8 @@ export class LiveSession {
   readonly #turnLog: TurnLog;
   readonly #llm: Llm;
   readonly #tools: ToolRegistry;
-  readonly #loop: DefaultAgentLoop;
+  readonly #loop: SessionLoop;
+  readonly #timeouts: TurnTimeouts | undefined;
   readonly #publish: Publish;
   readonly #now: () => number;
   readonly #progressMs: number;
@@ -80,13 +79,14 @@ export class LiveSession {
     const { id, log, publish, parts, onIdle = () => undefined } = checkLiveSessionOptions(options);
     this.id = id;
     this.#log = log;
-    this.#turnLog = new TurnLog(log);
+    this.#turnLog = new TurnLog(log, (row) => this.#turn?.reply.onRow(row));
     this.#publish = quietly(publish);
     this.#now = parts.now ?? Date.now;
     this.#progressMs = parts.progressMs ?? 1000;
     this.#onIdle = onIdle;
     this.#llm = parts.llm;
-    this.#loop = new DefaultAgentLoop(parts.config);
+    this.#loop = loopOf(parts, id);
+    this.#timeouts = parts.timeouts;
     const turn = (): string | null => this.#turnOfEvents();
     this.approvals = new ApprovalDesk({ publish: this.#publish, turn, now: this.#now });
     this.#tools = parts.tools(this.approvals);
@@ -117,11 +117,11 @@ export class LiveSession {
       throw new HostError('busy', `${running.id} runs in session ${this.id} since ${since}`);
     }
     if (this.#broken !== null) throw new HostError('failed', this.#broken);
-    const turn = this.#newTurn(this.#reserveTurnId());
+    const turn = this.#newTurn(this.#reserveTurnId(), text);
     this.#turn = turn;
     this.#status({ phase: 'start', turn: turn.id, input: text });
     turn.stopProgress = this.#startProgress(turn);
-    turn.done = this.#run(turn, text);
+    turn.done = this.#run(turn);
     return turn.id;
   }
 
@@ -146,8 +146,21 @@ export class LiveSession {
   /** The turn that runs, or `null`. */
   running(): RunningState | null {
     if (this.#turn === null) return null;
-    const { id, startedMs, meter } = this.#turn;
-    return { turn: id, startedMs, step: meter.steps };
+    const { id: turn, input, startedMs, meter, reply, steering } = this.#turn;
+    const waiting = steering.waiting();
+    return { turn, input, startedMs, step: meter.steps, reply: reply.read(), waiting };
+  }
+
+  /**
+   * Every row of the log, to be read only: what {@link running} says of a reply is not among
+   * them, and all else that was published is. Throws a {@link HostError} `failed`.
+   */
+  rows(): readonly SessionEvent[] {
+    try {
+      return this.#turnLog.rows;
+    } catch (error) {
+      throw logFailure(this.id, error);
+    }
   }
 
   /**
@@ -189,13 +202,15 @@ export class LiveSession {
     }
   }
 
-  #newTurn(id: string): RunningTurn {
+  #newTurn(id: string, input: string): RunningTurn {
     const onTaken = (texts: readonly string[]): void => {
       this.#status({ phase: 'steered', texts });
     };
     return {
       id,
+      input,
       startedMs: this.#now(),
+      reply: new StreamedReply(),
       meter: new TurnMeter(this.#now),
       steering: new SteeringLines(onTaken),
       cancel: new AbortController(),
@@ -207,10 +222,10 @@ export class LiveSession {
   }
 
   /** Runs the turn to its end, whatever that is; never rejects. */
-  async #run(turn: RunningTurn, text: string): Promise<void> {
+  async #run(turn: RunningTurn): Promise<void> {
     try {
       const ctx = this.#context(turn.meter.watch(this.#llm));
-      const outcome = await this.#loop.runTurnOutcome(ctx, text, {
+      const outcome = await this.#loop.runTurnOutcome(ctx, turn.input, {
         signal: turn.cancel.signal,
         sink: (event) => {
           this.#onEvent(turn, event);
@@ -218,6 +233,7 @@ export class LiveSession {
         usage: turn.meter.usage,
         injections: turn.steering,
         contextPolicy: this.#fit,
+        timeouts: this.#timeouts,
         onDiagnostic: (diagnostic) => {
           const message = this.#withoutPath(diagnosticText(diagnostic));
           this.#status({ phase: 'diagnostic', kind: diagnostic.kind, message });
@@ -249,6 +265,8 @@ export class LiveSession {
 
   #onEvent(turn: RunningTurn, event: LoopEvent): void {
     if (event.kind === 'text' || event.kind === 'thinking') turn.meter.countDelta();
+    if (event.kind === 'text') turn.reply.addText(event.delta);
+    if (event.kind === 'thinking') turn.reply.addThinking(event.delta);
     if (event.kind === 'turn_end') turn.stopProgress();
     const { event: name, payload } = loopEventToSse(event);
     const { error } = payload;

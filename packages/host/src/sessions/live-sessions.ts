@@ -80,6 +80,11 @@ export class LiveSessions {
     return this.#entries.get(id)?.session ?? null;
   }
 
+  /** How many sessions are open. */
+  get openCount(): number {
+    return [...this.#entries.values()].filter(({ session }) => session !== null).length;
+  }
+
   /**
    * Closes every session, cancelling what runs, and waits for it; no session is opened after
    * that. Rejects with the first fault, when all others are closed.

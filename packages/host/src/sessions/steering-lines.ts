@@ -24,6 +24,11 @@ export class SteeringLines implements InjectionSource {
     return this.#lines.length;
   }
 
+  /** What the turn has not taken yet, in order. */
+  waiting(): readonly string[] {
+    return [...this.#lines];
+  }
+
   /** What no turn took; nobody gets it afterwards. */
   takeBack(): readonly string[] {
     const lines = this.#lines;

@@ -1,16 +1,28 @@
 import type { Message, SessionEvent, SessionLog } from '@celestea/core';
 
+import { KeptRows } from './kept-rows.ts';
+
 /**
- * The same log, for a session that has to know the id of a turn before the turn runs, and whether
- * the log holds a turn without an end.
+ * The same log, for a session that has to know the id of a turn before the turn runs, whether
+ * the log holds a turn without an end, and which rows there are.
  */
 export class TurnLog implements SessionLog {
   readonly #log: SessionLog;
+  readonly #onRow: (row: SessionEvent) => void;
+  readonly #rows: KeptRows;
   #reserved: string | null = null;
   #holdsOpenTurn = false;
 
-  constructor(log: SessionLog) {
+  /** `onRow` is told of every row right after it was written. */
+  constructor(log: SessionLog, onRow: (row: SessionEvent) => void) {
     this.#log = log;
+    this.#onRow = onRow;
+    this.#rows = new KeptRows(() => log.events());
+  }
+
+  /** Every row, to be read only; the disk is read once. Throws what the log throws. */
+  get rows(): readonly SessionEvent[] {
+    return this.#rows.all();
   }
 
   /** Whether a turn was begun in here and its end was not written. */
@@ -34,6 +46,8 @@ export class TurnLog implements SessionLog {
     this.#log.append(event);
     if (event.type === 'turn_start') this.#holdsOpenTurn = true;
     if (event.type === 'turn_end') this.#holdsOpenTurn = false;
+    this.#rows.onRow(event);
+    this.#onRow(event);
   }
 
   events(): SessionEvent[] {
@@ -46,6 +60,7 @@ export class TurnLog implements SessionLog {
 
   clear(): void {
     this.#log.clear();
+    this.#rows.forget();
   }
 
   flush(): Promise<void> {

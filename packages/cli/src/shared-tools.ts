@@ -1,0 +1,37 @@
+import type { Tool, ToolRegistry } from '@celestea/core';
+import { DefaultToolRegistry } from '@celestea/tools';
+
+/**
+ * Tools that come and go, as those of a server do, for any number of registries. A name that a
+ * registry has from elsewhere stays as it is there. It holds on to no registry: one that nobody
+ * uses any more is gone with whatever hangs on it.
+ */
+export class SharedTools extends DefaultToolRegistry {
+  readonly #followers = new Set<WeakRef<ToolRegistry>>();
+
+  /** Takes a tool, and hands it to the registries that follow. Throws when it cannot be used. */
+  override register(tool: Tool): void {
+    const { name } = tool.spec();
+    const before = this.get(name);
+    super.register(tool);
+    for (const reference of this.#followers) {
+      const follower = reference.deref();
+      if (follower === undefined) this.#followers.delete(reference);
+      else handOver(tool, before, name, follower);
+    }
+  }
+
+  /** Puts the tools into a registry and keeps them current there. */
+  follow(registry: ToolRegistry): void {
+    for (const { name } of this.schemas()) {
+      const tool = this.get(name);
+      if (tool !== undefined) handOver(tool, undefined, name, registry);
+    }
+    this.#followers.add(new WeakRef(registry));
+  }
+}
+
+function handOver(tool: Tool, before: Tool | undefined, name: string, to: ToolRegistry): void {
+  const there = to.get(name);
+  if (there === undefined || there === before) to.register(tool);
+}

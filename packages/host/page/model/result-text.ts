@@ -1,0 +1,76 @@
+import { isPayload, type Payload } from './read-payload.ts';
+
+/** A piece of a result, as text. */
+interface ResultPart {
+  /** Empty when there is only one. */
+  readonly label: string;
+  readonly text: string;
+}
+
+/** A result, as a person reads it. */
+interface ResultText {
+  readonly parts: readonly ResultPart[];
+  /** What of it was left out; `null` when it is whole. */
+  readonly cut: string | null;
+}
+
+/** How the tools say inside a text that something is missing there. */
+const LEFT_OUT =
+  /\[(?:… )?[\d,]+ (?:bytes|characters|of \d+ characters|more items?)? ?left out(?: …)?\]/;
+
+/** The texts of a result's value: of a command its output, of a file its text, else JSON. */
+export function resultText(value: unknown): ResultText {
+  const parts = partsOf(value);
+  return { parts, cut: cutOf(value, parts) };
+}
+
+/** Any value as text that can be read. */
+export function valueText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value, null, 2);
+}
+
+function partsOf(value: unknown): ResultPart[] {
+  if (value === null || value === undefined) return [];
+  if (!isPayload(value)) return [{ label: '', text: valueText(value) }];
+  if (typeof value['stdout'] === 'string' && typeof value['stderr'] === 'string') {
+    return commandParts(value);
+  }
+  if (typeof value['text'] === 'string') {
+    return [{ label: shortFields(value), text: value['text'] }];
+  }
+  return [{ label: '', text: valueText(value) }];
+}
+
+function commandParts(value: Payload): ResultPart[] {
+  const { exit_code: code, signal, timed_out, note } = value;
+  const end = typeof code === 'number' ? `exit code ${String(code)}` : `ended by ${String(signal)}`;
+  const timed = timed_out === true ? `${end}, its time was up` : end;
+  const text = typeof note === 'string' ? `${timed}\n${note}` : timed;
+  const output = ['stdout', 'stderr'].flatMap((label) => {
+    const written = value[label];
+    return typeof written === 'string' && written !== '' ? [{ label, text: written }] : [];
+  });
+  return [{ label: '', text }, ...output];
+}
+
+/** The small fields beside a text, on one line. */
+function shortFields(fields: Payload): string {
+  return Object.entries(fields)
+    .filter(([name]) => name !== 'text' && name !== 'note')
+    .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
+    .map(([name, value]) => `${name} ${String(value)}`)
+    .join(', ');
+}
+
+function cutOf(value: unknown, parts: readonly ResultPart[]): string | null {
+  if (isPayload(value) && value['truncated'] === true) {
+    const note = value['note'];
+    return typeof note === 'string' ? note : 'something was left out';
+  }
+  for (const { text } of parts) {
+    const found = LEFT_OUT.exec(text);
+    if (found !== null) return found[0].replaceAll(/[[\]…]/g, '').trim();
+  }
+  return null;
+}

@@ -1,0 +1,143 @@
+import { readContext, readRows, readSession } from './api.ts';
+import { listenToEvents } from './events.ts';
+import { frameQueue, type FrameQueue } from './frame-queue.ts';
+import type { EventAction } from './model/apply-event.ts';
+import { conversation, type Action } from './model/conversation.ts';
+import { textOf } from './model/read-payload.ts';
+import { EMPTY_CONVERSATION, type Connection, type Conversation } from './model/view.ts';
+
+/** The longest wait before the host is asked again, in milliseconds. */
+const MAX_RETRY_MS = 15_000;
+
+/**
+ * Shows one session at a time and follows it: its state, its last rows, then its events from that
+ * instant on.
+ */
+export class SessionWatch {
+  readonly #queue: FrameQueue<Action>;
+  #view = EMPTY_CONVERSATION;
+  #id: string | null = null;
+  /** Tells answers for what is shown from answers for what was. */
+  #attempt = 0;
+  #failures = 0;
+  #isLoadingOlder = false;
+  #stopEvents: () => void = () => undefined;
+  #retryTimer: number | undefined;
+
+  /** `onChange` is told what is shown, at most once a frame. */
+  constructor(onChange: (view: Conversation) => void) {
+    this.#queue = frameQueue((actions) => {
+      this.#view = actions.reduce(conversation, this.#view);
+      onChange(this.#view);
+    });
+  }
+
+  /** Shows a session, or with `null` none. */
+  open(id: string | null): void {
+    if (id === this.#id) return;
+    this.#id = id;
+    this.#failures = 0;
+    this.#stop();
+    this.#queue.push({ type: 'closed' });
+    if (id === null) return;
+    this.#tell('connecting');
+    void this.#follow(id);
+  }
+
+  /** Asks at once instead of waiting for the next attempt. */
+  retry(): void {
+    if (this.#id !== null) void this.#follow(this.#id);
+  }
+
+  /** Loads the page of rows before the first one that is there. */
+  async loadOlder(): Promise<void> {
+    const { session, previous } = this.#view;
+    if (session === null || previous === null || this.#isLoadingOlder) return;
+    this.#isLoadingOlder = true;
+    const mine = this.#attempt;
+    const page = await readRows(session, previous);
+    this.#isLoadingOlder = false;
+    if (!page.ok || mine !== this.#attempt) return;
+    this.#queue.push({ type: 'older', session, page: page.value });
+  }
+
+  #stop(): void {
+    this.#attempt += 1;
+    this.#stopEvents();
+    this.#stopEvents = () => undefined;
+    clearTimeout(this.#retryTimer);
+  }
+
+  async #follow(id: string): Promise<void> {
+    this.#stop();
+    const mine = this.#attempt;
+    const state = await readSession(id);
+    if (mine !== this.#attempt) return;
+    if (!state.ok) {
+      this.#failed(id, state.error.code);
+      return;
+    }
+    const page = await readRows(id, state.value.rows);
+    if (mine !== this.#attempt) return;
+    if (!page.ok) {
+      this.#failed(id, page.error.code);
+      return;
+    }
+    this.#queue.push({ type: 'opened', state: state.value, page: page.value, now: Date.now() });
+    this.#listen(id, state.value.last_event_id);
+  }
+
+  #listen(id: string, lastEventId: number): void {
+    this.#stopEvents = listenToEvents(id, lastEventId, {
+      onOpen: () => {
+        this.#failures = 0;
+        this.#tell('open');
+      },
+      onEvent: (event) => {
+        this.#take(id, event);
+      },
+      onLost: () => {
+        this.#tell('lost');
+      },
+      // why it was refused, a stream does not say: the next request does
+      onRefused: () => {
+        this.#stop();
+        this.#failed(id, 'refused');
+      },
+    });
+  }
+
+  #take(id: string, event: EventAction): void {
+    const phase = event.name === 'status' ? textOf(event.payload, 'phase') : '';
+    if (phase === 'lagged') {
+      void this.#follow(id);
+      return;
+    }
+    this.#queue.push(event);
+    // the last status of a turn: the session is open, and its next request costs little to make
+    if ('usage' in event.payload && phase !== 'progress') void this.#measure(id);
+  }
+
+  async #measure(id: string): Promise<void> {
+    const reply = await readContext(id);
+    if (!reply.ok) return;
+    const { tokens, window } = reply.value.context;
+    this.#queue.push({ type: 'context', session: id, context: { used: tokens.total, window } });
+  }
+
+  /** Nothing helps against the first two but somebody who does something. */
+  #failed(id: string, code: string): void {
+    if (code === 'unauthorized') this.#tell('locked');
+    else if (code === 'not_found') this.#tell('missing');
+    else {
+      this.#tell('lost');
+      const waitMs = Math.min(MAX_RETRY_MS, 1000 * 2 ** this.#failures);
+      this.#failures += 1;
+      this.#retryTimer = setTimeout(() => void this.#follow(id), waitMs);
+    }
+  }
+
+  #tell(connection: Connection): void {
+    this.#queue.push({ type: 'connection', connection });
+  }
+}

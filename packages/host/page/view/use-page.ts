@@ -1,0 +1,100 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+
+import { cancelTurn } from '../api.ts';
+import { EMPTY_CONVERSATION, type Conversation } from '../model/view.ts';
+import { SessionWatch } from '../session-watch.ts';
+import { actor, create, sendText, turnActions } from './act.ts';
+import type { Actions } from './actions.ts';
+import { useSelected } from './page-hooks.ts';
+import { useSessions, type Sessions } from './sessions.ts';
+import { titleOf } from './sidebar.tsx';
+
+/** All that the page shows, and all that can be done on it. */
+export interface Page {
+  readonly sessions: Sessions;
+  readonly selected: string | null;
+  readonly title: string;
+  readonly view: Conversation;
+  /** Whether the selected session is the one that is shown. */
+  readonly isOpen: boolean;
+  /** Why the last request failed; empty when it did not. */
+  readonly failure: string;
+  /** How often something was sent. */
+  readonly sent: number;
+  readonly actions: Actions;
+  readonly create: () => void;
+  readonly send: (text: string) => Promise<boolean>;
+  readonly stop: () => void;
+  readonly retry: () => void;
+  readonly loadOlder: () => Promise<void>;
+  /** Goes so many sessions down the list, or up. */
+  readonly move: (by: 1 | -1) => void;
+}
+
+/** The page's state, for its one component to draw. */
+export function usePage(): Page {
+  const sessions = useSessions();
+  const { refresh } = sessions;
+  const [watched, setWatched] = useState<Conversation>(EMPTY_CONVERSATION);
+  const [failure, setFailure] = useState('');
+  const [sent, setSent] = useState(0);
+  const selected = useSelected();
+  const watch = useMemo(() => new SessionWatch(setWatched), []);
+  const act = useMemo(() => actor(() => void refresh(), setFailure), [refresh]);
+  const actions = useMemo(() => turnActions(selected, act), [selected, act]);
+  const isOpen = watched.session === selected;
+  const view = shownOf(watched, isOpen, selected === null && sessions.isLocked);
+  useEffect(() => {
+    watch.open(selected);
+    setFailure('');
+  }, [watch, selected]);
+  useEffect(() => void refresh(), [watched.running?.turn, refresh]);
+  return {
+    sessions: withThis(sessions, watched),
+    selected,
+    title:
+      selected === null ? 'celestea' : titleOf(sessions.list.find(({ id }) => id === selected)),
+    view,
+    isOpen,
+    failure,
+    sent,
+    actions,
+    create: () => void create(act),
+    send: (text) => {
+      setSent(sent + 1);
+      return sendText(text, selected, view.running !== null, act);
+    },
+    stop: () => {
+      if (selected !== null && view.running !== null) void act(cancelTurn(selected));
+    },
+    retry: () => {
+      watch.retry();
+      void refresh();
+    },
+    loadOlder: () => watch.loadOlder(),
+    move: (by) => {
+      moveIn(sessions, selected, by);
+    },
+  };
+}
+
+/** Of a session that is on its way nothing is shown but how it comes along. */
+function shownOf(watched: Conversation, isOpen: boolean, isLocked: boolean): Conversation {
+  if (isOpen && !isLocked) return watched;
+  const { connection, announcement } = watched;
+  return { ...EMPTY_CONVERSATION, announcement, connection: isLocked ? 'locked' : connection };
+}
+
+function moveIn({ list }: Sessions, selected: string | null, by: 1 | -1): void {
+  const index = list.findIndex(({ id }) => id === selected);
+  const next = list[index < 0 ? 0 : index + by];
+  if (next !== undefined) location.hash = next.id;
+}
+
+/** Of the session that is shown, it is known at once whether a turn runs. */
+function withThis(sessions: Sessions, { session, running }: Conversation): Sessions {
+  const list = sessions.list.map((one) =>
+    one.id === session ? { ...one, running: running !== null } : one,
+  );
+  return { ...sessions, list };
+}

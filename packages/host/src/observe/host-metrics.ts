@@ -1,0 +1,162 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+import { OUTCOME_NAMES, type SeenEvent, type SeenTurnEnd } from './seen-event.ts';
+import type { SeenRequest } from './seen-request.ts';
+
+/** What is read when the metrics are asked for. */
+export interface HostGauges {
+  /** Streams of events that are open. */
+  readonly readers: () => number;
+  /** Sessions that are open. */
+  readonly openSessions: () => number;
+}
+
+/** Tools that have a label of their own; a model may call by any name. */
+const MAX_TOOLS = 100;
+const OTHER_TOOL = 'other';
+
+/** From a reply at once to an hour, in seconds. */
+const TURN_SECONDS = [0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600];
+
+/** The metrics of one host, in a registry of its own. */
+export class HostMetrics {
+  readonly #registry = new Registry();
+  readonly #started = this.#counter('turns_started_total', 'Turns that were started.');
+  readonly #ended = this.#counter('turns_ended_total', 'Turns that ended, by outcome.', 'outcome');
+  readonly #running = this.#gauge('turns_running', 'Turns that run.');
+  readonly #seconds = new Histogram({
+    name: 'celestea_turn_duration_seconds',
+    help: 'How long turns took.',
+    buckets: TURN_SECONDS,
+    registers: [this.#registry],
+  });
+  readonly #steps = this.#counter('model_steps_total', 'Requests to the model of ended turns.');
+  readonly #tokens = this.#counter(
+    'model_tokens_total',
+    'Tokens of ended turns. cached are among input, reasoning among output.',
+    'kind',
+  );
+  readonly #tools = this.#counter(
+    'tool_calls_total',
+    'Tool calls that were answered.',
+    'tool',
+    'ok',
+  );
+  readonly #events = this.#counter('events_published_total', 'Events of all sessions.');
+  readonly #lagged = this.#counter(
+    'stream_readers_lagged_total',
+    'Times that a reader had missed more than the host keeps.',
+  );
+  readonly #waiting = this.#gauge('approvals_waiting', 'Calls that wait for a person.');
+  readonly #requests = this.#counter(
+    'http_requests_total',
+    'Requests answered; a stream when it begins.',
+    'route',
+    'method',
+    'status',
+  );
+  /** The tools of calls that run: by session, then by call. */
+  readonly #calls = new Map<string, Map<string, string>>();
+  readonly #toolNames = new Set<string>();
+
+  constructor({ readers, openSessions }: HostGauges) {
+    this.#gauge('stream_readers', 'Streams of events that are open.', readers);
+    this.#gauge('sessions_open', 'Sessions that are open.', openSessions);
+    for (const outcome of OUTCOME_NAMES) this.#ended.inc({ outcome }, 0);
+  }
+
+  /** The type of {@link text}. */
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** All of it in the text format of Prometheus. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  onEvent(session: string, event: SeenEvent): void {
+    this.#events.inc();
+    switch (event.kind) {
+      case 'turn_started':
+        this.#started.inc();
+        this.#running.inc();
+        return;
+      case 'turn_ended':
+        this.#calls.delete(session);
+        this.#countEnd(event);
+        return;
+      case 'tool_called':
+        this.#callsOf(session).set(event.call, this.#toolLabel(event.tool));
+        return;
+      case 'tool_answered':
+        this.#countCall(session, event.call, event.ok);
+        return;
+      case 'approval_asked':
+        this.#waiting.inc();
+        return;
+      case 'approval_answered':
+        this.#waiting.dec();
+        return;
+      case 'diagnostic':
+      case 'other':
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  onRequest({ route, method, status }: SeenRequest): void {
+    this.#requests.inc({ route, method, status });
+  }
+
+  onLag(): void {
+    this.#lagged.inc();
+  }
+
+  #countEnd({ outcome, steps, usage, milliseconds }: SeenTurnEnd): void {
+    this.#running.dec();
+    this.#ended.inc({ outcome });
+    this.#steps.inc(steps);
+    this.#seconds.observe(milliseconds / 1000);
+    this.#tokens.inc({ kind: 'input' }, usage.prompt_tokens);
+    this.#tokens.inc({ kind: 'output' }, usage.completion_tokens);
+    this.#tokens.inc({ kind: 'cached' }, usage.cache_read);
+    this.#tokens.inc({ kind: 'reasoning' }, usage.reasoning_tokens);
+  }
+
+  #countCall(session: string, call: string, ok: boolean): void {
+    const tool = this.#callsOf(session).get(call) ?? OTHER_TOOL;
+    this.#tools.inc({ tool, ok: String(ok) });
+  }
+
+  #callsOf(session: string): Map<string, string> {
+    const calls = this.#calls.get(session) ?? new Map<string, string>();
+    this.#calls.set(session, calls);
+    return calls;
+  }
+
+  #toolLabel(name: string): string {
+    if (this.#toolNames.size < MAX_TOOLS) this.#toolNames.add(name);
+    return this.#toolNames.has(name) ? name : OTHER_TOOL;
+  }
+
+  #counter<Label extends string>(
+    name: string,
+    help: string,
+    ...labelNames: Label[]
+  ): Counter<Label> {
+    return new Counter({ name: `celestea_${name}`, help, labelNames, registers: [this.#registry] });
+  }
+
+  #gauge(name: string, help: string, read?: () => number): Gauge {
+    const collect = read === undefined ? {} : { collect: readInto(read) };
+    return new Gauge({ name: `celestea_${name}`, help, registers: [this.#registry], ...collect });
+  }
+}
+
+/** The client calls it with the gauge as `this`. */
+const readInto = (read: () => number) =>
+  function collect(this: Gauge): void {
+    this.set(read());
+  };
