@@ -7,7 +7,10 @@ import { SLOW_ROUNDS, type Effort } from './compare.ts';
 import { BENCH } from './prepare.ts';
 import { renderTable, type Table } from './table.ts';
 
-/** The whole report, in Markdown; `notes.md`, written by hand, says what the figures mean. */
+/**
+ * The whole report, in Markdown; `notes.md`, written by hand, says what the figures mean, and
+ * `load.md` is what `pnpm load` wrote last.
+ */
 export function renderReport(tables: readonly Table[], effort: Effort): string {
   return [
     '# Performance',
@@ -22,6 +25,8 @@ export function renderReport(tables: readonly Table[], effort: Effort): string {
     '',
     ...tables.map(renderTable),
     readFileSync(join(BENCH, 'notes.md'), 'utf8'),
+    readFileSync(join(BENCH, 'load.md'), 'utf8').trimEnd(),
+    '',
   ].join('\n');
 }
 
