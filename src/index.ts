@@ -4,6 +4,7 @@ export type {
   AgentLoopBindings,
   ContextPolicy,
   ContextPolicyInput,
+  PreparedStep,
   PrepareStep,
   StepInfo,
   TurnOptions,
@@ -14,7 +15,7 @@ export { MAX_STEER_EXTENSIONS } from './steering.ts';
 export type { TurnTimeouts } from './timeouts.ts';
 export type { Diagnostic, DiagnosticKind, DiagnosticListener } from './diagnostics.ts';
 export { RETENTION_SERVICE, toolResultRetention } from './retention.ts';
-export type { SpillRef, ToolResultRetention } from './retention.ts';
+export type { RetentionSizes, SpillRef, ToolResultRetention } from './retention.ts';
 export { agentLoopPlugin, createAgentLoop } from './plugin.ts';
 export {
   CANCELLED_BEFORE_EXECUTION,

@@ -52,9 +52,10 @@ export type PrepareStep = (
   info: StepInfo,
 ) => PreparedStep | Promise<PreparedStep>;
 
+/** The request to send, or nothing for the one that was handed in. */
 // A callback without a return is `void` to TypeScript.
 // eslint-disable-next-line @typescript-eslint/no-invalid-void-type
-type PreparedStep = ModelRequest | undefined | void;
+export type PreparedStep = ModelRequest | undefined | void;
 
 /** What a host binds to a loop, for all its turns. Every field may be left out. */
 export interface AgentLoopBindings {

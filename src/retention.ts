@@ -44,9 +44,10 @@ export const RETENTION_SERVICE: ServiceToken<ToolResultRetention> = serviceToken
 
 const KIB = 1024;
 
-type Sizes = Omit<ToolResultRetention, 'spill'>;
+/** The sizes of a policy, in bytes. */
+export type RetentionSizes = Omit<ToolResultRetention, 'spill'>;
 
-const SIZES: Readonly<Sizes> = {
+const SIZES: Readonly<RetentionSizes> = {
   singleResultBytes: 64 * KIB,
   stepResultBytes: 128 * KIB,
   previewHeadBytes: 4 * KIB,
@@ -59,7 +60,7 @@ const EXEMPT_TOOL = 'read_file';
 /** A policy with the default sizes: 64 KiB a result, 128 KiB a step, 4 KiB head, 1 KiB tail. */
 export function toolResultRetention(
   spill: ToolResultRetention['spill'],
-  sizes: Partial<Sizes> = {},
+  sizes: Partial<RetentionSizes> = {},
 ): ToolResultRetention {
   return { ...SIZES, ...sizes, spill };
 }
@@ -71,8 +72,8 @@ export function resolveRetention(ctx: Context): ToolResultRetention | null {
   expectThat(typeof given === 'object', 'retention', 'an object', given);
   const policy = given as ToolResultRetention;
   const fields = given as Partial<Record<string, unknown>>;
-  const sizes: Sizes = { ...SIZES }; // a copy: what was checked is what counts
-  for (const name of Object.keys(SIZES) as (keyof Sizes)[]) {
+  const sizes: RetentionSizes = { ...SIZES }; // a copy: what was checked is what counts
+  for (const name of Object.keys(SIZES) as (keyof RetentionSizes)[]) {
     const bytes = fields[name];
     const fits = typeof bytes === 'number' && bytes >= 0;
     expectThat(fits, `retention.${name}`, 'bytes, 0 or more', bytes);

@@ -11,7 +11,7 @@ import type { DiagnosticKind } from './diagnostics.ts';
 import { failureText } from './failure-text.ts';
 
 /** The output of a call that gave none, for the reason given. */
-export function failedOutput(call: ToolCall, error: string): ToolOutput {
+function failedOutput(call: ToolCall, error: string): ToolOutput {
   return { call_id: call.id, value: null, render: null, error, decision: null };
 }
 

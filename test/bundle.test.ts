@@ -1,28 +1,9 @@
-import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 
-import { build, type BuildResult } from 'esbuild';
 import { expect, test } from 'vitest';
 
-const root = join(import.meta.dirname, '..');
-
-const bundle = (
-  contents: string,
-  format: 'esm' | 'iife',
-): Promise<BuildResult<{ write: false; metafile: true }>> =>
-  build({
-    stdin: { contents, resolveDir: root, loader: 'ts' },
-    absWorkingDir: root,
-    bundle: true,
-    minify: true,
-    format,
-    platform: 'browser',
-    target: 'es2022',
-    write: false,
-    metafile: true,
-    logLevel: 'silent',
-  });
+import { bundle, BROWSER_TURN } from './support/bundle.ts';
 
 test('bundled for the browser it is the library and core alone, at most 14 KB gzipped', async () => {
   const { outputFiles, metafile } = await bundle("export * from './src/index.ts'", 'esm');
@@ -35,20 +16,7 @@ test('bundled for the browser it is the library and core alone, at most 14 KB gz
 });
 
 test('a turn runs where there is nothing of Node, only what browsers have', async () => {
-  const { outputFiles } = await bundle(
-    `
-    import { DefaultAgentLoop, defaultAgentConfig } from './src/index.ts';
-    import { callTools, FakeSessionLog, FakeToolRegistry, say, ScriptedLlm, testContext }
-      from './src/testing/index.ts';
-    const llm = new ScriptedLlm([callTools({ id: 'a', name: 'x', args: {} }), say('done')]);
-    const tools = new FakeToolRegistry({ x: () => 1 });
-    const log = new FakeSessionLog();
-    const turn = new DefaultAgentLoop(defaultAgentConfig())
-      .streamTurn(testContext({ llm, tools, log }), 'hi', { timeouts: { toolMs: 1000 } });
-    globalThis.finished = turn.outcome.then((outcome) => outcome + ' ' + log.rows.length);
-  `,
-    'iife',
-  );
+  const { outputFiles } = await bundle(BROWSER_TURN, 'iife');
   const browser: { finished?: Promise<string> } & Record<string, unknown> = {
     AbortController,
     DOMException,

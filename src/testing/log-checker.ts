@@ -27,6 +27,7 @@ export class LogRuleError extends Error {
   }
 }
 
+/** What {@link assertLogValid} is to put up with. */
 export interface LogCheckOptions {
   /** Whether the last turn may be without its end: a turn still runs, or its process died. */
   openTurn?: boolean;

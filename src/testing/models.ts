@@ -80,6 +80,7 @@ export class ScriptedLlm implements Llm {
     this.#scripts = scripts;
   }
 
+  /** Plays the next script. Rejects when there is none. */
   generate(request: ModelRequest, options?: GenerateOptions): Promise<LlmStream> {
     const index = this.requests.push(request) - 1;
     this.signals.push(options?.signal);
@@ -148,6 +149,7 @@ export class HangingLlm implements Llm {
     this.#events = events;
   }
 
+  /** A promise that never settles, or a stream that never ends. */
   generate(): Promise<LlmStream> {
     if (this.#events === undefined) return new Promise(() => undefined);
     return Promise.resolve({ [Symbol.asyncIterator]: () => this.#iterate(this.#events ?? []) });
@@ -182,6 +184,7 @@ export class RecordingLlm implements Llm {
     this.#inner = inner;
   }
 
+  /** What the inner model says, written down. */
   async generate(request: ModelRequest, options?: GenerateOptions): Promise<LlmStream> {
     this.requests.push(request);
     const events: StreamEvent[] = [];

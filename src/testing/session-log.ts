@@ -64,6 +64,7 @@ export class FakeSessionLog implements SessionLog {
     return deriveMessagesFrom(this.rows);
   }
 
+  /** Forgets all rows; turn ids count on. */
   clear(): void {
     this.rows.length = 0;
   }

@@ -43,6 +43,7 @@ export class FakeToolRegistry implements ToolRegistry {
     }
   }
 
+  /** Adds a tool; one of the same name is replaced. */
   register(tool: Tool): void {
     const { spec, execute } = (tool as Partial<Tool> | null | undefined) ?? {};
     const fits = typeof spec === 'function' && typeof execute === 'function';
@@ -50,19 +51,23 @@ export class FakeToolRegistry implements ToolRegistry {
     this.#tools.set(tool.spec().name, tool);
   }
 
+  /** Keeps a guard among {@link guards}; none is asked. */
   addGuard(guard: ToolGuard): void {
     this.guards.push(guard);
   }
 
+  /** The tool of that name. */
   get(name: string): Tool | undefined {
     return this.#tools.get(name);
   }
 
+  /** What the tools say of themselves, by name. */
   schemas(): ToolSpec[] {
     const tools = [...this.#tools].sort(([a], [b]) => (a < b ? -1 : 1));
     return tools.map(([, tool]) => tool.spec());
   }
 
+  /** Runs a tool and answers as a registry has to: what it throws is an error in the answer. */
   async dispatch(input: ToolInput, options: ToolCallOptions = {}): Promise<ToolOutput> {
     this.dispatched.push(input);
     this.#running += 1;
@@ -124,11 +129,13 @@ export class Gate {
     });
   }
 
+  /** Settles when the door is opened. */
   wait(): Promise<void> {
     this.waiting += 1;
     return this.#opened;
   }
 
+  /** Lets in who waits, and who comes. */
   open(): void {
     this.#open();
   }

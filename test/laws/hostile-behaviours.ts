@@ -63,16 +63,16 @@ const TRAPS: ProxyHandler<object> = {
 };
 
 /** Throws on everything that can be done with it. */
-export const PROXY: unknown = new Proxy({}, TRAPS);
+const PROXY: unknown = new Proxy({}, TRAPS);
 
 /** As {@link PROXY}, but awaiting it gives it back. */
-export const AWAITABLE_PROXY: unknown = new Proxy(
+const AWAITABLE_PROXY: unknown = new Proxy(
   {},
   { ...TRAPS, get: (_, key) => (key === 'then' ? undefined : refuse()) },
 );
 
 /** Not even `Array.isArray` can look at it. */
-export const REVOKED_PROXY: unknown = revoked();
+const REVOKED_PROXY: unknown = revoked();
 
 function revoked(): unknown {
   const { proxy, revoke } = Proxy.revocable({}, {});
@@ -80,7 +80,7 @@ function revoked(): unknown {
   return proxy;
 }
 
-export const BARE: unknown = Object.create(null);
+const BARE: unknown = Object.create(null);
 
 /** Made once: what is huge is shared by all who hand it out. */
 export const MANY: readonly unknown[] = Array.from({ length: 1_000_000 }, () => null);

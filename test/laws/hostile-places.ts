@@ -133,7 +133,7 @@ export const unused: Place = { effect: () => completed };
 const brokenSeam = rejects('its fault', 'a turn');
 
 /** Every function that a turn may be handed, and what becomes of it. */
-export const PLACES: Record<HookPlace, Place | Record<string, Place>> = {
+const PLACES: Record<HookPlace, Place | Record<string, Place>> = {
   'Context.get': {
     effect: (behaviour) => {
       switch (behaviour.manner) {

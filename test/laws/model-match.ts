@@ -19,7 +19,7 @@ export function endWord(outcome: TurnOutcome | undefined): string {
 const CANCELLED = 'cancelled before execution';
 
 /** The rows of a turn in the model's words; a result goes by the name of its call. */
-export function wordsOf(rows: readonly SessionEvent[]): string[] {
+function wordsOf(rows: readonly SessionEvent[]): string[] {
   const names = new Map<string, string>();
   return rows.map((row): string => {
     switch (row.type) {

@@ -2,7 +2,7 @@ import type { Content, ImageRef, Message, ToolCall } from '@celestea/core';
 import fc from 'fast-check';
 
 /** The same value, frozen at every depth. */
-export function frozen<T>(value: T): T {
+function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   Object.values(value).forEach(frozen);
   return Object.freeze(value);

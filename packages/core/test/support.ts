@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { ImageRef, SessionEvent } from '@celestea/core';
 
 /** Texts that break naive writers: separators, controls, lone surrogates, `__proto__`. */
-export const hostileText: fc.Arbitrary<string> = fc
+const hostileText: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
       fc.constantFrom('\u2028', '\u2029', '\ud800', '\udfff', '\n', '\r', '\0', '"', '\\'),
@@ -48,7 +48,7 @@ const mediaType = fc.constantFrom(
   'image/gif' as const,
 );
 
-export const imageRef: fc.Arbitrary<ImageRef> = fc.record(
+const imageRef: fc.Arbitrary<ImageRef> = fc.record(
   {
     attachment_id: hostileText,
     media_type: mediaType,

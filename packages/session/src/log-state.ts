@@ -65,4 +65,4 @@ export class LogState {
 }
 
 /** The error of a call whose process died before its result was written. */
-export const INTERRUPTED_CALL = 'the process ended before this call gave a result';
+const INTERRUPTED_CALL = 'the process ended before this call gave a result';

@@ -27,6 +27,9 @@ export type ApprovalVerdict = { kind: 'allow' } | { kind: 'deny'; reason: string
  * `options.signal` aborts when the answer is not waited for any more, because the call was
  * cancelled or its time is up: take the question back then. A late answer is ignored, a late
  * rejection consumed. Throwing, rejecting and answering anything but a verdict refuse the call.
+ *
+ * A `call_id` is unique in its log and not beyond: a service that several conversations share has
+ * to tell them apart by something else.
  */
 export interface ApprovalService {
   decide(request: ApprovalRequest, options: { signal?: AbortSignal }): Promise<ApprovalVerdict>;

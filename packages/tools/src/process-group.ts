@@ -41,7 +41,7 @@ export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean 
 }
 
 /** Whether a process of the group runs. One that ended and was not collected does not. */
-export function isGroupAlive(group: number): boolean {
+function isGroupAlive(group: number): boolean {
   if (!signalGroup(group, 0)) return false;
   return process.platform !== 'linux' || (hasRunning(group) ?? true);
 }

@@ -70,7 +70,7 @@ export async function hear(
 }
 
 /** Without options the second argument is left out, as most callers do. */
-export const ask = (
+const ask = (
   llm: Llm,
   request: ModelRequest,
   options?: GenerateOptions,
@@ -78,7 +78,7 @@ export const ask = (
   options === undefined ? llm.generate(request) : llm.generate(request, options);
 
 /** Reads to the end; never rejects. */
-export async function hearStream(stream: LlmStream): Promise<Heard> {
+async function hearStream(stream: LlmStream): Promise<Heard> {
   const events: StreamEvent[] = [];
   try {
     for await (const event of stream) {

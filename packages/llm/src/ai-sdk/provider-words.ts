@@ -9,7 +9,7 @@ const MAX_LEVELS = 4;
 const NO_NAME = /^(?:error|\d*)$/i;
 
 /** An error and what stands in its field `error`, outermost first. */
-export function levelsOf(thrown: unknown): unknown[] {
+function levelsOf(thrown: unknown): unknown[] {
   const levels: unknown[] = [thrown];
   let inner = thrown;
   while (isRecord(inner) && inner['error'] !== undefined && levels.length < MAX_LEVELS) {

@@ -9,7 +9,7 @@ import { showFile, showFolder, showSearch } from './show.ts';
 import { inlineCode, joinWithin, oneLine } from './text.ts';
 
 /** What every answer ends with: the model says what it is. */
-export const WHAT_I_AM: string =
+const WHAT_I_AM: string =
   "This is celestea's offline model: it follows simple rules and cannot reason like a language " +
   "model. The command celestea asks a real one when a provider's key is set, or with --base-url: " +
   'see celestea --help.';

@@ -50,7 +50,7 @@ export function planSearch(intent: SearchIntent, context: PlanContext): Move {
 }
 
 /** Reads around the places that are most likely to explain a find. */
-export function planReading(query: Query, result: SearchResult, context: PlanContext): Move {
+function planReading(query: Query, result: SearchResult, context: PlanContext): Move {
   if (!context.offered.has('read_file')) return NOTHING_TO_DO;
   const places = bestPlaces(query, result.matches);
   const calls = places

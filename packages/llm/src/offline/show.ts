@@ -13,7 +13,7 @@ const MAX_LINES_NAMED = 8;
 const MAX_ENTRIES = 60;
 
 /** Why a tool brought nothing that the rules can use. */
-export function showTrouble(what: string, result: Exclude<ToolResult, FileResult>): string {
+function showTrouble(what: string, result: Exclude<ToolResult, FileResult>): string {
   if (result.kind === 'failed') {
     return `${what} failed: ${oneLine(result.error, 300) || 'the tool gave no reason'}`;
   }
@@ -71,7 +71,7 @@ function showSilence(
 }
 
 /** A sentence for what was not done. */
-export function notRead(tool: string, what: string, isOffered: boolean): string {
+function notRead(tool: string, what: string, isOffered: boolean): string {
   return isOffered
     ? `I did not come to ${what}.`
     : `I cannot ${what}: the tool ${inlineCode(tool)} is not offered to me.`;

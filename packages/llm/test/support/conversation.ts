@@ -18,7 +18,7 @@ export const spec = (name: string): ToolSpec => ({
   parameters: { type: 'object' },
 });
 
-export const FILE_TOOLS: ToolSpec[] = ['list_dir', 'read_file', 'search_text'].map(spec);
+const FILE_TOOLS: ToolSpec[] = ['list_dir', 'read_file', 'search_text'].map(spec);
 
 export function requestOf(messages: Message[], tools: ToolSpec[] = FILE_TOOLS): ModelRequest {
   return {

@@ -3,7 +3,6 @@ export { createAgentLoop } from '../../../../src/index.ts';
 export {
   assertLogValid,
   callTools,
-  collectingSink,
   done,
   FakeToolRegistry,
   say,
@@ -13,4 +12,4 @@ export {
   thinkSigned,
 } from '../../../../src/testing/index.ts';
 export { assertRequestValid } from '../../../../test/support/request-checker.ts';
-export type { FakeTool, Script } from '../../../../src/testing/index.ts';
+export type { Script } from '../../../../src/testing/index.ts';
