@@ -25,6 +25,9 @@ import { readToolSpec } from './tool-spec.ts';
 
 const MAX_NAMES_LENGTH = 2_000;
 
+/** Of a call that no guard was asked about. */
+const UNJUDGED: Judgement = { decision: null, refusal: null };
+
 interface Entry {
   readonly tool: Tool;
   readonly spec: ToolSpec;
@@ -124,32 +127,42 @@ export class DefaultToolRegistry implements ToolRegistry {
     const read = argumentsOf(raw, entry);
     if (!read.ok) return failed(raw, read.error, null);
     const call = Object.freeze({ ...raw, args: read.args });
-    const judged = Object.freeze({ ...raw, args: read.judged });
-    noteJudged(call, judged);
     let signal: AbortSignal | undefined;
     try {
       ({ signal } = options);
     } catch (thrown) {
       return failed(call, `not run, its options cannot be read: ${thrownText(thrown)}`, null);
     }
-    const { decision, refusal } = await this.#judge(judged, signal);
+    const judging = this.#judge(call, read.judged, signal);
+    const { decision, refusal } = judging === null ? UNJUDGED : await judging;
     if (refusal !== null) return failed(call, refusal, decision);
     try {
       if (signal?.aborted === true) {
         return failed(call, 'cancelled before the tool ran', decision);
       }
       if (entry === undefined) return failed(call, this.#unknownText(call.name), decision);
-      const outcome = await run(entry.tool, call, options);
-      return { call_id: call.call_id, ...outcome, error: null, decision };
+      const { value, render, surface } = await run(entry.tool, call, options);
+      const output: ToolOutput = { call_id: call.call_id, value, render, error: null, decision };
+      if (surface !== undefined) output.surface = surface;
+      return output;
     } catch (thrown) {
       return failed(call, thrownText(thrown), decision);
     }
   }
 
-  async #judge(call: ToolInput, signal: AbortSignal | undefined): Promise<Judgement> {
-    const approval = { find: this.#findApproval, timeoutMs: this.#approvalTimeoutMs, signal };
+  /** `null` when there is nobody to ask: then no copy is made for them, and nothing waited for. */
+  #judge(
+    call: ToolInput,
+    args: () => unknown,
+    signal: AbortSignal | undefined,
+  ): Promise<Judgement> | Judgement | null {
     try {
-      return await judgeCall([...this.#guards, ...this.#findGuards()], call, approval);
+      const guards = [...this.#guards, ...this.#findGuards()];
+      if (guards.length === 0) return null;
+      const judged = Object.freeze({ ...call, args: args() });
+      noteJudged(call, judged);
+      const approval = { find: this.#findApproval, timeoutMs: this.#approvalTimeoutMs, signal };
+      return judgeCall(guards, judged, approval);
     } catch (thrown) {
       const reason = `the guards could not be found: ${thrownText(thrown)}`;
       return { decision: { kind: 'deny', reason }, refusal: `denied: ${reason}` };
@@ -166,13 +179,13 @@ export class DefaultToolRegistry implements ToolRegistry {
   }
 }
 
-/** One frozen view of the call: what was judged is what runs. */
+/** One view of the call: what was judged is what runs. */
 function snapshot(input: ToolInput): ToolInput {
   try {
     const { call_id, name, args } = input;
-    return Object.freeze({ call_id, name, args });
+    return { call_id, name, args };
   } catch {
-    return Object.freeze({ call_id: '', name: '', args: null });
+    return { call_id: '', name: '', args: null };
   }
 }
 
@@ -199,7 +212,7 @@ function checkOf({ name, parameters }: ToolSpec): SchemaCheck {
 }
 
 function argumentsOf({ args }: ToolInput, entry: Entry | undefined): CallArguments {
-  if (entry === undefined) return { ok: true, args, judged: args };
+  if (entry === undefined) return { ok: true, args, judged: () => args };
   return readArguments(args, entry.spec.parameters, entry.check);
 }
 

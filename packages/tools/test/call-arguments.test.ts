@@ -74,6 +74,23 @@ describe('C3.2 arguments as they are used', () => {
       .toEqual([{}]);
   });
 
+  test.each<[string, unknown]>([
+    ['a field of each kind', { a: 'x', b: 0.5, c: false, d: null, e: { f: [[]] }, 1: {} }],
+    ['what JSON has not', { a: -0, b: NaN, c: Infinity, d: undefined, e: () => 1, f: Symbol() }],
+    ['a list with holes and more', Object.assign([1, , undefined, NaN], { more: 1 })], // eslint-disable-line no-sparse-arrays -- a hole is what is meant
+    ['half a character', { '\ud800': '\udfff' }],
+    ['a field that is hidden', Object.defineProperty({ a: 1 }, 'b', { value: 2 })],
+    ['fields of a class', new (class { a = 1 })()],
+    ['a form in JSON deep inside', [{ a: [new Date(0), Object('x'), Object(1)] }]],
+    ['more than is copied field by field', Array.from({ length: 100 }, (_, index) => ({ index }))],
+    ['a depth that is not', JSON.parse('{"a":'.repeat(20) + '1' + '}'.repeat(20))],
+  ])('C3.2 the copy is what JSON makes of it: %s', async (_title, args) => {
+    const { seen, judged } = await dispatched({}, args);
+    const written: unknown = JSON.parse(JSON.stringify(args));
+    expect(seen).toStrictEqual([written]);
+    expect(judged).toStrictEqual([written]);
+  });
+
   test('C1.5 the tool gets a copy: what it changes stays out of the log', async () => {
     const args = { list: [1] };
     const { seen } = await dispatched({ type: 'object' }, args);
