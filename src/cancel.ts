@@ -6,7 +6,7 @@ export type RaceResult<T> =
   { outcome: 'ok'; value: T } | { outcome: 'aborted' } | { outcome: 'failed'; error: unknown };
 
 /** Whether the signal is there and has fired. */
-export function isAborted(signal: AbortSignal | null | undefined): boolean {
+export function isAborted(signal: Pick<AbortSignal, 'aborted'> | null | undefined): boolean {
   return signal?.aborted === true;
 }
 
@@ -19,21 +19,40 @@ export function raceAbort<T>(
   signal: AbortSignal | null | undefined,
   work: PromiseLike<T> | T,
 ): Promise<RaceResult<T>> {
-  const settled: Promise<RaceResult<T>> = Promise.resolve(work).then(
-    (value) => ({ outcome: 'ok', value }),
-    (error: unknown) => ({ outcome: 'failed', error }),
-  );
-  if (signal === null || signal === undefined) return settled;
-  if (signal.aborted) return Promise.resolve({ outcome: 'aborted' });
+  const cancellation = new Cancellation();
+  if (signal) cancellation.follow(cancellationOf(signal));
+  const race = raceCancel(cancellation, work);
+  void race.then(() => {
+    cancellation.release();
+  });
+  return race;
+}
+
+/** {@link raceAbort} for a cancel that needs no signal. */
+export function raceCancel<T>(
+  { aborted, followers }: Cancellation,
+  work: PromiseLike<T> | T,
+): Promise<RaceResult<T>> {
   return new Promise((resolve) => {
-    const onAbort = (): void => {
-      resolve({ outcome: 'aborted' });
+    const follower: Follower = {
+      abort() {
+        resolve({ outcome: 'aborted' });
+      },
     };
-    const leave = follow(signal, onAbort);
-    void settled.then((result) => {
-      leave();
+    const settle = (result: RaceResult<T>): void => {
+      followers.delete(follower);
       resolve(result);
-    });
+    };
+    followers.add(follower);
+    if (aborted) resolve({ outcome: 'aborted' });
+    Promise.resolve(work).then(
+      (value) => {
+        settle({ outcome: 'ok', value });
+      },
+      (error: unknown) => {
+        settle({ outcome: 'failed', error });
+      },
+    );
   });
 }
 
@@ -76,55 +95,109 @@ export function unheard(value: unknown, onRejected: (error: unknown) => void = i
   }
 }
 
-/** A signal of the turn's own that follows the caller's. */
-export interface LinkedSignal {
-  readonly signal: AbortSignal;
-  /** Aborts `signal` alone. */
-  readonly abort: (reason: unknown) => void;
-  /** Lets go of the caller's signals; from then on `signal` never fires (X2). */
-  readonly release: () => void;
+/** Who is told of a cancel. */
+export interface Follower {
+  abort(reason: unknown): void;
 }
-
-/** Those who follow a signal, and the one listener that tells them. */
-interface Following {
-  readonly followers: Set<() => void>;
-  readonly listener: () => void;
-}
-
-const followings = new WeakMap<AbortSignal, Following>();
 
 /**
- * Calls back when a signal aborts, until what is given back is called. However many follow a
- * signal, it has one listener of ours, and none when nobody follows it any more: a host's
- * signal may serve many turns at once, and a turn's many calls. Who follows a signal that is
- * followed already costs a small part of a listener.
+ * A cancel that comes, with the same reason, when the first of its sources does.
+ *
+ * Its signal is made when somebody asks for it: with the maps of its listeners it weighs a
+ * kilobyte, and many models and tools never look at it.
  */
-export function follow(signal: AbortSignal, onAbort: () => void): () => void {
-  const { followers, listener } = followings.get(signal) ?? startFollowing(signal);
-  followers.add(onAbort);
-  return () => {
-    if (followers.delete(onAbort) && followers.size === 0) stopFollowing(signal, listener);
-  };
-}
+export class Cancellation implements Follower {
+  aborted = false;
+  declare reason: unknown;
+  /** Told before the signal aborts, once. */
+  readonly followers: Set<Follower> = new Set<Follower>();
+  /** Called when those that follow it have all let go of it. */
+  declare deserted?: () => void;
+  #sources: readonly Cancellation[] = [];
+  #controller: AbortController | null = null;
+  #options: WorkOptions | null = null;
 
-function startFollowing(signal: AbortSignal): Following {
-  const followers = new Set<() => void>();
-  const listener = (): void => {
-    stopFollowing(signal, listener);
-    for (const onAbort of [...followers]) if (followers.delete(onAbort)) onAbort();
-  };
-  signal.addEventListener('abort', listener);
-  followings.set(signal, { followers, listener });
-  return { followers, listener };
-}
-
-function stopFollowing(signal: AbortSignal, listener: () => void): void {
-  followings.delete(signal);
-  try {
-    signal.removeEventListener('abort', listener);
-  } catch {
-    // no signal of the platform's: it keeps a listener that does nothing any more
+  /** Lets another one cancel this, until it is released. */
+  follow(source: Cancellation): void {
+    this.#sources = this.#sources.concat(source);
+    source.followers.add(this);
+    if (source.aborted) this.abort(source.reason);
   }
+
+  /** What work is handed, to look at its signal or not. */
+  get options(): WorkOptions {
+    this.#options ??= lazySignal(this);
+    return this.#options;
+  }
+
+  /** Aborts with this cancel. */
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.aborted) this.#controller.abort(this.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Cancels this one alone, or a source does. */
+  abort(reason: unknown): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
+    this.release();
+    for (const each of [...this.followers]) if (this.followers.delete(each)) each.abort(reason);
+    this.#controller?.abort(reason);
+  }
+
+  /** Lets go of the sources; from then on none of them cancels (X2). */
+  release(): void {
+    for (const source of this.#sources) {
+      if (source.followers.delete(this) && source.followers.size === 0) source.deserted?.();
+    }
+    this.#sources = [];
+  }
+}
+
+/** Options of a call of a seam. */
+interface WorkOptions {
+  readonly signal: AbortSignal;
+}
+
+/** An own property, so that who copies the options has it too. */
+const lazySignal = (cancellation: Cancellation): WorkOptions => ({
+  get signal() {
+    return cancellation.signal;
+  },
+});
+
+const known = new WeakMap<AbortSignal, Cancellation>();
+
+/**
+ * The cancel that a signal is. However many are linked with it, it has one listener of ours, and
+ * none when nobody is any more: a host's signal may serve many turns at once (L6.4). To be linked
+ * with one that has its listener already costs a small part of it.
+ */
+export function cancellationOf(signal: AbortSignal): Cancellation {
+  const former = known.get(signal);
+  if (former !== undefined) return former;
+  const cancellation = new Cancellation();
+  const fire = (): void => {
+    leave();
+    cancellation.abort(reasonOf(signal));
+  };
+  const leave = (): void => {
+    known.delete(signal);
+    try {
+      signal.removeEventListener('abort', fire);
+    } catch {
+      // no signal of the platform's: it keeps a listener that does nothing any more
+    }
+  };
+  cancellation.deserted = leave;
+  signal.addEventListener('abort', fire);
+  known.set(signal, cancellation);
+  if (signal.aborted) fire();
+  return cancellation;
 }
 
 /** Why a signal fired; one whose reason cannot be read cancels all the same. */
@@ -134,34 +207,4 @@ function reasonOf(signal: AbortSignal): unknown {
   } catch {
     return undefined;
   }
-}
-
-/**
- * A signal that aborts, with the same reason, when the first of the given signals does. It
- * holds at most one listener on each source, whatever is built on top of it (L6.4), and has one
- * itself, ahead of all others, until it is released.
- */
-export function linkSignals(...sources: AbortSignal[]): LinkedSignal {
-  const controller = new AbortController();
-  const releases = [follow(controller.signal, ignore)];
-  const release = (): void => {
-    for (const each of releases.splice(0)) each();
-  };
-  const abort = (reason: unknown): void => {
-    controller.abort(reason);
-  };
-  try {
-    for (const source of sources) {
-      const onAbort = (): void => {
-        release();
-        abort(reasonOf(source));
-      };
-      releases.push(follow(source, onAbort));
-      if (source.aborted) onAbort();
-    }
-  } catch (error) {
-    release();
-    throw error;
-  }
-  return { signal: controller.signal, abort, release };
 }

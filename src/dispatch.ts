@@ -1,6 +1,6 @@
 import type { FinishReason, ToolCall, ToolCallRow, ToolOutput, ToolResultRow } from '@celestea/core';
 
-import { follow, raceAbort } from './cancel.ts';
+import type { Cancellation, Follower } from './cancel.ts';
 import { toolCallEvent, toolResultEvent } from './events.ts';
 import { StepRetention } from './retention.ts';
 import { activeLimit, WaitLimit } from './timeouts.ts';
@@ -67,69 +67,89 @@ function batchWidth(limit: number): number {
 /** Starts the calls of a batch and waits for all of them, or for a cancel. */
 async function runBatch(turn: Turn, batch: readonly Pending[]): Promise<void> {
   if (turn.breather.isDue()) await turn.breather.rest();
-  const running: Promise<void>[] = [];
-  const release = closeOnAbort(turn.signal, batch);
-  try {
-    for (const pending of batch) {
-      if (turn.cancelled) break; // also from inside a tool that was just started
-      if (pending.output === null) running.push(startCall(turn, pending));
-    }
-    if (running.length > 0) await raceAbort(turn.signal, Promise.all(running));
-  } finally {
-    release();
-  }
+  const open = batch.filter(({ output }) => output === null);
+  await settledOrCancelled(turn.cancellation, open, (pending, settled) => {
+    if (turn.cancelled) settled(); // also from inside a tool that was just started
+    else startCall(turn, pending, settled);
+  });
 }
 
 /**
- * Closes calls when the signal aborts. It has to hear of that ahead of their tools, and acts a
- * microtask late: what had settled before counts, what settles because of it does not.
+ * Starts calls and waits until every one has settled, or for a cancel, which closes the
+ * calls. It has to hear of that ahead of their tools, and acts a microtask late: what had settled
+ * before counts, what settles because of it does not.
  */
-function closeOnAbort(signal: AbortSignal, calls: readonly Pending[]): () => void {
-  return follow(signal, () => {
-    queueMicrotask(() => {
-      for (const pending of calls) pending.closed = true;
-    });
+function settledOrCancelled(
+  { followers }: Cancellation,
+  calls: readonly Pending[],
+  start: (pending: Pending, settled: () => void) => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    let left = calls.length + 1;
+    const follower: Follower = {
+      abort() {
+        queueMicrotask(() => {
+          for (const pending of calls) pending.closed = true;
+          resolve();
+        });
+      },
+    };
+    const settled = (): void => {
+      left -= 1;
+      if (left > 0) return;
+      followers.delete(follower);
+      resolve();
+    };
+    followers.add(follower);
+    for (const pending of calls) start(pending, settled);
+    settled();
   });
 }
 
-/** Never rejects. A tool that takes longer than `toolMs` is left behind (X13). */
-function startCall(turn: Turn, pending: Pending): Promise<void> {
+/** Calls `settled` when it is over. A tool that takes longer than `toolMs` is left behind (X13). */
+function startCall(turn: Turn, pending: Pending, settled: () => void): void {
   pending.started = true;
   const limitMs = activeLimit(turn.options.timeouts?.toolMs);
-  if (limitMs === null) return dispatchCall(turn, pending, turn.signal);
-  const limit = new WaitLimit(turn.signal, limitMs);
-  const release = closeOnAbort(limit.signal, [pending]);
+  if (limitMs === null) {
+    dispatchCall(turn, pending, turn.cancellation, settled);
+    return;
+  }
+  const limit = new WaitLimit(turn.cancellation, limitMs);
   limit.begin();
-  const dispatched = dispatchCall(turn, pending, limit.signal);
-  return raceAbort(limit.signal, dispatched).then(() => {
+  void settledOrCancelled(limit, [pending], (_, ended) => {
+    dispatchCall(turn, pending, limit, ended);
+  }).then(() => {
     limit.stop();
-    release();
     if (limit.expired && !turn.cancelled) pending.output ??= timedOutOutput(pending.call, limitMs);
+    settled();
   });
 }
 
-/** Never rejects: a registry that throws or rejects is that call's failure (L4.6). */
-function dispatchCall(turn: Turn, pending: Pending, signal: AbortSignal): Promise<void> {
+/** Calls `settled` when it is over; a registry that throws or rejects is that call's failure (L4.6). */
+function dispatchCall(
+  turn: Turn,
+  pending: Pending,
+  cancellation: Cancellation,
+  settled: () => void,
+): void {
   const { call } = pending;
-  const settle = (output: () => ToolOutput): void => {
-    if (!pending.closed) pending.output ??= output();
-  };
   const fail = (error: unknown): void => {
-    settle(() => thrownOutput(call, error));
+    if (!pending.closed) pending.output ??= thrownOutput(call, error);
+    settled();
   };
   try {
     const input = { call_id: call.id, name: call.name, args: call.args };
-    const returned: unknown = turn.seams.tools.dispatch(input, { signal });
-    return Promise.resolve(returned).then((output) => {
-      settle(() =>
-        filedOutput(call, output, (kind, message) => {
+    const returned: unknown = turn.seams.tools.dispatch(input, cancellation.options);
+    Promise.resolve(returned).then((output) => {
+      if (!pending.closed) {
+        pending.output ??= filedOutput(call, output, (kind, message) => {
           turn.diagnose(kind, message);
-        }),
-      );
+        });
+      }
+      settled();
     }, fail);
   } catch (error) {
     fail(error);
-    return Promise.resolve();
   }
 }
 

@@ -9,7 +9,7 @@ import {
   type TurnOutcome,
 } from '@celestea/core';
 
-import { linkSignals, unheard } from './cancel.ts';
+import { Cancellation, cancellationOf, unheard } from './cancel.ts';
 import { turnEndEvent } from './events.ts';
 import { failureText } from './failure-text.ts';
 import {
@@ -18,12 +18,11 @@ import {
   checkInput,
   resolveOptions,
   type AgentLoopBindings,
-  type ResolvedOptions,
   type TurnOptions,
 } from './options.ts';
 import { generateFailure } from './reply.ts';
 import { snapshotRequest } from './request.ts';
-import { claimLog } from './running-logs.ts';
+import { claimLog, releaseLog } from './running-logs.ts';
 import { resolveSeams, sessionLog, toolRegistry } from './seams.ts';
 import { Steering } from './steering.ts';
 import { runStep } from './step.ts';
@@ -77,12 +76,12 @@ export class DefaultAgentLoop implements AgentLoop {
    * log's or the registry's own error when one of them breaks. A model or a tool that fails
    * is an outcome (L2.5 to L2.7).
    */
-  async runTurnOutcome(
+  runTurnOutcome(
     ctx: Context,
     userInput: string | null,
     turn?: readonly ImageRef[] | TurnOptions,
   ): Promise<TurnOutcome> {
-    return this.#run(ctx, userInput, resolveOptions(this.#bindings, turn));
+    return this.#run(ctx, userInput, turn);
   }
 
   /**
@@ -94,9 +93,7 @@ export class DefaultAgentLoop implements AgentLoop {
     userInput: string | null,
     turn?: readonly ImageRef[] | TurnOptions,
   ): TurnStream {
-    return new TurnStream(async (sink, signal) =>
-      this.#run(ctx, userInput, resolveOptions(this.#bindings, turn, { sink, signal })),
-    );
+    return new TurnStream((sink, signal) => this.#run(ctx, userInput, turn, { sink, signal }));
   }
 
   /**
@@ -109,26 +106,35 @@ export class DefaultAgentLoop implements AgentLoop {
     return snapshotRequest(this.#config, sessionLog(ctx), toolRegistry(ctx), policy);
   }
 
+  /** `own` is what the loop itself adds to the options. */
   async #run(
     ctx: Context,
     userInput: string | null,
-    options: ResolvedOptions,
+    turnOptions: readonly ImageRef[] | TurnOptions | undefined,
+    own?: Pick<AgentLoopBindings, 'signal' | 'sink'>,
   ): Promise<TurnOutcome> {
+    const options = resolveOptions(this.#bindings, turnOptions, own);
     checkInput(userInput);
     const seams = resolveSeams(ctx);
-    const releaseLog = claimLog(seams.log);
+    const cancellation = new Cancellation();
+    claimLog(seams.log);
     try {
-      const { signal, release } = linkSignals(...options.signals);
+      for (const signal of options.signals) cancellation.follow(cancellationOf(signal));
+      const id = nextTurnId(seams.log);
+      const turn = new Turn({ id, config: this.#config, seams, options, cancellation });
+      turn.append({ type: 'turn_start', id });
+      let outcome: TurnOutcome;
+      const faults: unknown[] = [];
       try {
-        const id = nextTurnId(seams.log);
-        const turn = new Turn({ id, config: this.#config, seams, options, signal });
-        turn.append({ type: 'turn_start', id });
-        return await endTurn(turn, driveTurn(turn, userInput).finally(release));
-      } finally {
-        release();
+        outcome = await driveTurn(turn, userInput);
+      } catch (error) {
+        faults.push(error);
+        outcome = generateFailure(failureText(error));
       }
+      return await endTurn(turn, outcome, faults);
     } finally {
-      releaseLog();
+      cancellation.release();
+      releaseLog(seams.log);
     }
   }
 }
@@ -175,22 +181,23 @@ function appendInput(turn: Turn, userInput: string | null): void {
 }
 
 /** The one place where a turn ends, on every path (L2.4); rethrows what broke a seam (L2.7). */
-async function endTurn(turn: Turn, driven: Promise<TurnOutcome>): Promise<TurnOutcome> {
-  let outcome: TurnOutcome;
-  const faults: unknown[] = [];
-  try {
-    outcome = await driven;
-  } catch (error) {
-    faults.push(error);
-    outcome = generateFailure(failureText(error));
-  }
+async function endTurn(
+  turn: Turn,
+  outcome: TurnOutcome,
+  faults: unknown[],
+): Promise<TurnOutcome> {
+  turn.cancellation.release(); // a cancel that comes from here on is too late (X2)
   try {
     turn.append({ type: 'turn_end', id: turn.id, outcome });
   } catch (error) {
     faults.push(error);
   }
   turn.emit(turnEndEvent(outcome));
-  await turn.flush().catch((error: unknown) => faults.push(error));
+  try {
+    await turn.flush();
+  } catch (error) {
+    faults.push(error);
+  }
   if (faults.length > 0) throw faults[0];
   return outcome;
 }

@@ -1,9 +1,9 @@
 import { describeValue, type ModelRequest, type TurnOutcome } from '@celestea/core';
 
-import { ignore, raceAbort } from './cancel.ts';
+import { ignore, raceCancel, type Cancellation } from './cancel.ts';
 import { failureText } from './failure-text.ts';
-import { generateFailure, idleFailure, readReply, type Reply } from './reply.ts';
-import { closeStream, isAsyncIterable } from './stream.ts';
+import { generateFailure, idleFailure, ReplyReader, type Reply } from './reply.ts';
+import { closeStream, isAsyncIterable, readStream } from './stream.ts';
 import { activeLimit, WaitLimit } from './timeouts.ts';
 import type { Turn } from './turn.ts';
 
@@ -13,12 +13,12 @@ import type { Turn } from './turn.ts';
  */
 export async function callModel(turn: Turn, request: ModelRequest): Promise<Reply> {
   const idleMs = activeLimit(turn.options.timeouts?.streamIdleMs);
-  const wait = idleMs === null ? null : new WaitLimit(turn.signal, idleMs);
-  const signal = wait?.signal ?? turn.signal;
+  const wait = idleMs === null ? null : new WaitLimit(turn.cancellation, idleMs);
+  const cancellation = wait ?? turn.cancellation;
   try {
     wait?.begin();
-    const generated = generate(turn, request, signal);
-    const opened = await raceAbort(signal, generated);
+    const generated = generate(turn, request, cancellation);
+    const opened = await raceCancel(cancellation, generated);
     wait?.pause();
     switch (opened.outcome) {
       case 'aborted':
@@ -27,13 +27,16 @@ export async function callModel(turn: Turn, request: ModelRequest): Promise<Repl
       case 'failed':
         turn.diagnose('model_failed', 'the model gave no stream', opened.error);
         return noReply(generateFailure(failureText(opened.error)));
-      case 'ok':
-        if (isAsyncIterable(opened.value)) {
-          return await readReply(turn, opened.value, signal, wait);
+      case 'ok': {
+        const { value } = opened;
+        if (!isAsyncIterable(value)) {
+          const came = describeValue(value);
+          return noReply(generateFailure(`the model returned ${came} instead of a stream`));
         }
-        return noReply(
-          generateFailure(`the model returned ${describeValue(opened.value)} instead of a stream`),
-        );
+        const reader = new ReplyReader(turn);
+        const end = await readStream(value, cancellation, reader.take, turn.breather, wait);
+        return reader.ended(end, wait);
+      }
       default:
         return opened satisfies never;
     }
@@ -43,8 +46,12 @@ export async function callModel(turn: Turn, request: ModelRequest): Promise<Repl
 }
 
 /** `async`, so that a throw of `generate` itself becomes a rejection. */
-async function generate(turn: Turn, request: ModelRequest, signal: AbortSignal): Promise<unknown> {
-  return turn.seams.llm.generate(request, { signal });
+async function generate(
+  turn: Turn,
+  request: ModelRequest,
+  cancellation: Cancellation,
+): Promise<unknown> {
+  return turn.seams.llm.generate(request, cancellation.options);
 }
 
 const noReply = (failure: TurnOutcome): Reply => ({ done: null, failure });

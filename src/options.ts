@@ -150,13 +150,13 @@ export function checkBindings(bindings: AgentLoopBindings): AgentLoopBindings {
 export function resolveOptions(
   bindings: AgentLoopBindings,
   turn: readonly ImageRef[] | TurnOptions | undefined,
-  own: Pick<AgentLoopBindings, 'signal' | 'sink'> = {},
+  own?: Pick<AgentLoopBindings, 'signal' | 'sink'>,
 ): ResolvedOptions {
   const options = asTurnOptions(turn);
   return {
     attachments: options.attachments ?? [],
-    signals: [bindings.signal, options.signal, own.signal].filter((one) => one !== undefined),
-    sinks: [options.sink ?? bindings.sink, own.sink].filter((one) => one !== undefined),
+    signals: [bindings.signal, options.signal, own?.signal].filter((one) => one !== undefined),
+    sinks: [options.sink ?? bindings.sink, own?.sink].filter((one) => one !== undefined),
     usage: options.usage ?? bindings.usage,
     injections: options.injections ?? bindings.injections,
     contextPolicy: options.contextPolicy ?? bindings.contextPolicy,

@@ -2,7 +2,7 @@ import { serdeJsonString, type FinishReason, type ToolCall, type TurnOutcome } f
 
 import { failureText } from './failure-text.ts';
 import { readEvent } from './stream-event.ts';
-import { readStream } from './stream.ts';
+import type { StreamEnd } from './stream.ts';
 import { ThinkingBurst } from './thinking.ts';
 import type { WaitLimit } from './timeouts.ts';
 import type { Turn } from './turn.ts';
@@ -22,24 +22,6 @@ export interface FinishedReply {
   readonly finish: FinishReason | undefined;
 }
 
-/** Reads a model's stream to its end, telling the sink as it goes (L3). */
-export async function readReply(
-  turn: Turn,
-  stream: AsyncIterable<unknown>,
-  signal: AbortSignal,
-  wait: WaitLimit | null,
-): Promise<Reply> {
-  const reader = new ReplyReader(turn);
-  const end = await readStream(stream, signal, reader.take, { breather: turn.breather, wait });
-  reader.flushThinking();
-  if (end.kind === 'threw') {
-    turn.diagnose('model_failed', 'the stream of the model threw', end.error);
-    reader.failure ??= streamFailure(failureText(end.error));
-  }
-  if (end.kind === 'cancelled') reader.failure ??= idleFailure(wait);
-  return reader;
-}
-
 /** A failure before there was a stream. */
 export const generateFailure = (message: string): TurnOutcome => ({
   error: { kind: 'generate', message },
@@ -53,7 +35,8 @@ export function idleFailure(wait: WaitLimit | null): TurnOutcome | null {
   return streamFailure(`the model sent nothing for ${String(wait.limitMs)} ms (streamIdleMs)`);
 }
 
-class ReplyReader implements Reply {
+/** Puts a reply together out of the events of a model's stream, telling the sink as it goes (L3). */
+export class ReplyReader implements Reply {
   done: FinishedReply | null = null;
   failure: TurnOutcome | null = null;
   readonly #turn: Turn;
@@ -68,7 +51,7 @@ class ReplyReader implements Reply {
     const event = readEvent(value);
     switch (event.kind) {
       case 'text':
-        this.flushThinking();
+        this.#flushThinking();
         if (this.done !== null) this.#turn.diagnose('event_after_done', 'text after a done event');
         this.#turn.emit({ kind: 'text', delta: event.text });
         return true;
@@ -80,7 +63,7 @@ class ReplyReader implements Reply {
         this.#turn.addUsage(event.usage);
         return true;
       case 'done':
-        this.flushThinking();
+        this.#flushThinking();
         this.done = {
           text: (this.done?.text ?? '') + event.text,
           calls: [...(this.done?.calls ?? []), ...event.calls],
@@ -98,14 +81,25 @@ class ReplyReader implements Reply {
     }
   };
 
+  /** Takes the end of the stream. */
+  ended(end: StreamEnd, wait: WaitLimit | null): Reply {
+    this.#flushThinking();
+    if (end.kind === 'threw') {
+      this.#turn.diagnose('model_failed', 'the stream of the model threw', end.error);
+      this.failure ??= streamFailure(failureText(end.error));
+    }
+    if (end.kind === 'cancelled') this.failure ??= idleFailure(wait);
+    return this;
+  }
+
   /** Writes the burst so far: a boundary was reached (L3.2). */
-  flushThinking(): void {
+  #flushThinking(): void {
     const text = this.#thinking.take();
     if (text !== null) this.#turn.append({ type: 'thinking_delta', text });
   }
 
   #end(failure: TurnOutcome): false {
-    this.flushThinking();
+    this.#flushThinking();
     this.failure = failure;
     return false;
   }

@@ -9,7 +9,8 @@ import {
   type ToolSpec,
 } from '@celestea/core';
 
-import { ignore, raceAbort, unheard, type RaceResult } from './cancel.ts';
+import { CallIds } from './call-ids.ts';
+import { ignore, raceCancel, unheard } from './cancel.ts';
 import { fitContext } from './context-fit.ts';
 import type { TrimResult } from './context-trim.ts';
 import { failureText } from './failure-text.ts';
@@ -25,15 +26,15 @@ interface Sources {
 
 /** A step's request, or why there is none. */
 export type Prepared =
-  | { kind: 'ready'; request: ModelRequest; history: readonly Message[] }
+  | { kind: 'ready'; request: ModelRequest }
   | { kind: 'cancelled' }
   | { kind: 'failed'; message: string };
 
-/** Sends what fits; a request that cannot be made to fit is not sent (X7). */
-const defaultPolicy = ({ messages, systemTokens, config }: ContextPolicyInput): TrimResult =>
+/** What fits of the history; a request that cannot be made to fit is not sent (X7). */
+const fitted = (config: AgentConfig, history: readonly Message[]): TrimResult =>
   fitContext(
-    messages,
-    systemTokens,
+    history,
+    estimateTokens(config.system_prompt),
     config.context_window_tokens,
     config.context_trim_threshold,
     config.context_keep_recent,
@@ -44,40 +45,30 @@ const defaultPolicy = ({ messages, systemTokens, config }: ContextPolicyInput): 
  * context policy or `prepareStep` throws is a failed step.
  */
 export async function prepareRequest(turn: Turn, step: number): Promise<Prepared> {
-  const { config, seams, signal, options } = turn;
+  const { config, seams, cancellation, options } = turn;
   const sources = readSources(seams.log, seams.tools);
   const { history } = sources;
   const { contextPolicy, prepareStep } = options;
-  const input = (): ContextPolicyInput => {
-    turn.callIds(history); // before anybody else is handed it
-    return policyInput(config, sources, signal);
-  };
   const build = async (): Promise<ModelRequest> => {
-    const request = requestOf(config, sources, await (contextPolicy ?? defaultPolicy)(input()));
+    const trimmed =
+      contextPolicy === undefined
+        ? fitted(config, history)
+        : await contextPolicy(policyInput(config, history, cancellation.signal));
+    const request = requestOf(config, sources, trimmed);
     const info = { step, usage: turn.used };
     return checkedRequest(await prepareStep?.(request, info), request);
   };
-  const isOurs = contextPolicy === undefined && prepareStep === undefined;
-  const prepared = isOurs
-    ? attempt(() => requestOf(config, sources, defaultPolicy(input())))
-    : await raceAbort(signal, build());
-  switch (prepared.outcome) {
-    case 'ok':
-      return { kind: 'ready', request: prepared.value, history };
-    case 'aborted':
-      return { kind: 'cancelled' };
-    case 'failed':
-      return { kind: 'failed', message: failureText(prepared.error) };
-    default:
-      return prepared satisfies never;
-  }
-}
-
-function attempt<T>(work: () => T): RaceResult<T> {
   try {
-    return { outcome: 'ok', value: work() };
+    turn.callIds ??= new CallIds(turn.id, history); // before anybody else is handed it
+    if (contextPolicy === undefined && prepareStep === undefined) {
+      return { kind: 'ready', request: requestOf(config, sources, fitted(config, history)) };
+    }
+    const built = await raceCancel(cancellation, build());
+    if (built.outcome === 'aborted') return { kind: 'cancelled' };
+    if (built.outcome === 'failed') throw built.error;
+    return { kind: 'ready', request: built.value };
   } catch (error) {
-    return { outcome: 'failed', error };
+    return { kind: 'failed', message: failureText(error) };
   }
 }
 
@@ -86,10 +77,10 @@ export function snapshotRequest(
   config: AgentConfig,
   log: SessionLog,
   tools: ToolRegistry,
-  policy: ContextPolicy = defaultPolicy,
+  policy: ContextPolicy = ({ messages }) => fitted(config, messages),
 ): ModelRequest {
   const sources = readSources(log, tools);
-  const trimmed = policy(policyInput(config, sources, new AbortController().signal));
+  const trimmed = policy(policyInput(config, sources.history, new AbortController().signal));
   if (isThenable(trimmed)) {
     trimmed.then(ignore, ignore);
     throw new AgentError('contextSnapshot needs a context policy that answers at once, not a promise');
@@ -111,7 +102,7 @@ function readSources(log: SessionLog, tools: ToolRegistry): Sources {
 
 function policyInput(
   config: AgentConfig,
-  { history }: Sources,
+  history: readonly Message[],
   signal: AbortSignal,
 ): ContextPolicyInput {
   const systemTokens = estimateTokens(config.system_prompt);

@@ -10,7 +10,7 @@ import {
   type ToolOutput,
 } from '@celestea/core';
 
-import { raceAbort } from './cancel.ts';
+import { raceCancel } from './cancel.ts';
 import type { Turn } from './turn.ts';
 
 /** Where a text was put that is too long for the model. */
@@ -122,7 +122,7 @@ export class StepRetention {
     const spilled = Promise.resolve()
       .then(() => policy.spill(text, { callId: call.id }))
       .then(readSpillRef);
-    const result = await raceAbort(this.#turn.signal, spilled);
+    const result = await raceCancel(this.#turn.cancellation, spilled);
     if (result.outcome === 'aborted') return null;
     if (result.outcome === 'failed') {
       const message = `the result of ${call.name} was not spilled`;

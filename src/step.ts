@@ -1,4 +1,4 @@
-import { describeValue, type Message, type ToolCall, type TurnOutcome } from '@celestea/core';
+import { describeValue, type ToolCall, type TurnOutcome } from '@celestea/core';
 
 import { answerCalls } from './dispatch.ts';
 import { replyEvent } from './events.ts';
@@ -19,7 +19,7 @@ export async function runStep(turn: Turn, step: number): Promise<StepVerdict> {
     case 'ready': {
       await turn.flush(); // what the model is about to answer is on disk (X4)
       if (turn.cancelled) return end('cancelled');
-      return decide(turn, prepared.history, await callModel(turn, prepared.request));
+      return decide(turn, await callModel(turn, prepared.request));
     }
     case 'failed':
       return end(turn.cancelled ? 'cancelled' : generateFailure(prepared.message));
@@ -31,15 +31,11 @@ export async function runStep(turn: Turn, step: number): Promise<StepVerdict> {
 }
 
 /** What follows from a reply (L4). The last checkpoint of a step comes before its `done` event. */
-async function decide(
-  turn: Turn,
-  history: readonly Message[],
-  { done, failure }: Reply,
-): Promise<StepVerdict> {
+async function decide(turn: Turn, { done, failure }: Reply): Promise<StepVerdict> {
   if (turn.cancelled) return end('cancelled');
   if (done === null) return end(failure ?? 'interrupted');
   const { text, finish } = done;
-  const calls = ownIds(turn, history, done.calls);
+  const calls = ownIds(turn, done.calls);
   const event = replyEvent(text, calls, finish);
   if (calls.length === 0) {
     turn.record({ type: 'assistant_message', text }, event);
@@ -56,9 +52,8 @@ async function decide(
 }
 
 /** The calls with ids that tell them apart in the whole log (X11). */
-function ownIds(turn: Turn, history: readonly Message[], calls: readonly ToolCall[]): ToolCall[] {
-  if (calls.length === 0) return [];
-  const own = turn.callIds(history).unique(calls);
+function ownIds(turn: Turn, calls: readonly ToolCall[]): ToolCall[] {
+  const own = turn.callIds?.unique(calls) ?? [];
   own.forEach(({ id }, index) => {
     if (id === calls[index]?.id) return;
     const came = describeValue(calls[index]?.id);

@@ -1,19 +1,12 @@
 import { describeValue } from '@celestea/core';
 
 import type { Breather } from './breather.ts';
-import { closeIterator, follow, ignore, unheard } from './cancel.ts';
+import { closeIterator, ignore, unheard, type Cancellation, type Follower } from './cancel.ts';
 import type { WaitLimit } from './timeouts.ts';
 
 /** Why reading a stream ended. */
 export type StreamEnd =
   { kind: 'ended' } | { kind: 'stopped' } | { kind: 'cancelled' } | { kind: 'threw'; error: unknown };
-
-/** What else a stream's reader minds between two values. */
-export interface StreamPace {
-  breather?: Breather | null;
-  /** Limits each wait for the next value (X13). */
-  wait?: WaitLimit | null;
-}
 
 /** Whether a value gives an async iterator; one that cannot be read gives none. */
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
@@ -35,15 +28,16 @@ export function closeStream(stream: unknown): void {
 }
 
 /**
- * Reads a stream into `take` until it ends, throws, `take` says `false`, or the signal fires.
+ * Reads a stream into `take` until it ends, throws, `take` says `false`, or it is cancelled.
  * Rejects with what `take` throws. The stream is closed on every early exit (L3.6), and
- * whatever it does after that goes unheard.
+ * whatever it does after that goes unheard. `wait` limits each wait for the next value (X13).
  */
 export function readStream(
   stream: AsyncIterable<unknown>,
-  signal: AbortSignal,
+  cancellation: Cancellation,
   take: (value: unknown) => boolean,
-  pace: StreamPace = {},
+  breather?: Breather,
+  wait?: WaitLimit | null,
 ): Promise<StreamEnd> {
   let iterator: AsyncIterator<unknown>;
   try {
@@ -52,43 +46,45 @@ export function readStream(
   } catch (error) {
     return Promise.resolve({ kind: 'threw', error });
   }
-  return new StreamReader(iterator, signal, take, pace).read();
+  return new StreamReader(iterator, cancellation, take, breather, wait).read();
 }
 
 /**
  * One listener a stream and a plain `await` a value, instead of a race a value: the cost of
  * being cancellable does not grow with the deltas (L6.4).
  */
-class StreamReader {
+class StreamReader implements Follower {
   readonly #iterator: AsyncIterator<unknown>;
-  readonly #signal: AbortSignal;
+  readonly #cancellation: Cancellation;
   readonly #take: (value: unknown) => boolean;
-  readonly #pace: StreamPace;
+  readonly #breather: Breather | undefined;
+  readonly #wait: WaitLimit | null | undefined;
   #resolve: (end: StreamEnd) => void = ignore;
   #reject: (error: unknown) => void = ignore;
-  #leave: () => void = ignore;
   #reading = true;
   #taking = false;
   #aborted = false;
 
   constructor(
     iterator: AsyncIterator<unknown>,
-    signal: AbortSignal,
+    cancellation: Cancellation,
     take: (value: unknown) => boolean,
-    pace: StreamPace,
+    breather: Breather | undefined,
+    wait: WaitLimit | null | undefined,
   ) {
     this.#iterator = iterator;
-    this.#signal = signal;
+    this.#cancellation = cancellation;
     this.#take = take;
-    this.#pace = pace;
+    this.#breather = breather;
+    this.#wait = wait;
   }
 
   read(): Promise<StreamEnd> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      this.#leave = follow(this.#signal, this.#onAbort);
-      if (this.#signal.aborted) this.#onAbort();
+      this.#cancellation.followers.add(this);
+      if (this.#cancellation.aborted) this.abort();
       else void this.#readAll();
     });
   }
@@ -97,27 +93,28 @@ class StreamReader {
   async #readAll(): Promise<void> {
     try {
       while (this.#reading) {
-        this.#pace.wait?.begin();
+        this.#wait?.begin();
         if (!this.#takeResult(await this.#iterator.next())) return;
         // a stream that never waits would starve everything else in the process (X18)
-        if (this.#pace.breather?.isDue() === true) await this.#pace.breather.rest();
+        if (this.#breather?.isDue() === true) await this.#breather.rest();
       }
     } catch (error) {
       if (this.#reading) this.#finish({ kind: 'threw', error });
     }
   }
 
-  readonly #onAbort = (): void => {
+  /** It was cancelled. */
+  abort(): void {
     this.#aborted = true;
     if (this.#taking) return; // from inside `take`: a throw of it still counts (L2.7)
     this.#finish({ kind: 'cancelled' });
     closeIterator(this.#iterator);
-  };
+  }
 
   /** Whether to read on. */
   #takeResult(result: unknown): boolean {
     if (!this.#reading) return false;
-    this.#pace.wait?.pause();
+    this.#wait?.pause();
     let done: unknown;
     let value: unknown;
     try {
@@ -154,7 +151,7 @@ class StreamReader {
 
   #stop(): void {
     this.#reading = false;
-    this.#leave();
+    this.#cancellation.followers.delete(this);
   }
 }
 

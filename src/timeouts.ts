@@ -1,4 +1,4 @@
-import { linkSignals } from './cancel.ts';
+import { Cancellation } from './cancel.ts';
 
 /** Limits in milliseconds; 0 and a field left out are no limit (X13). */
 export interface TurnTimeouts {
@@ -17,26 +17,21 @@ export function activeLimit(ms: number | undefined): number | null {
 }
 
 /**
- * A signal that follows the turn's, and also aborts when one wait lasts longer than the
+ * A cancel that follows the turn's, and also comes when one wait lasts longer than the
  * limit. Only the time between `begin` and `pause` counts. One timer, moved on when it fires
  * too early, so that waits may be as many as a stream has events (X13).
  */
-export class WaitLimit {
-  readonly signal: AbortSignal;
+export class WaitLimit extends Cancellation {
   /** Whether the limit ran out. */
   expired = false;
   readonly limitMs: number;
-  readonly #abort: (reason: unknown) => void;
-  readonly #release: () => void;
   #since: number | null = null;
   #timer: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(turnSignal: AbortSignal, limitMs: number) {
-    const { signal, abort, release } = linkSignals(turnSignal);
-    this.signal = signal;
-    this.#abort = abort;
-    this.#release = release;
+  constructor(turn: Cancellation, limitMs: number) {
+    super();
     this.limitMs = limitMs;
+    this.follow(turn);
   }
 
   /** A wait begins. */
@@ -55,7 +50,7 @@ export class WaitLimit {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#since = null;
-    this.#release();
+    this.release();
   }
 
   #arm(ms: number): void {
@@ -68,7 +63,7 @@ export class WaitLimit {
         return;
       }
       this.expired = true;
-      this.#abort(new DOMException(`waited ${String(this.limitMs)} ms`, 'TimeoutError'));
+      this.abort(new DOMException(`waited ${String(this.limitMs)} ms`, 'TimeoutError'));
     }, ms);
   }
 }

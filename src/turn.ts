@@ -3,14 +3,13 @@ import {
   zeroUsage,
   type AgentConfig,
   type LoopEvent,
-  type Message,
   type SessionEvent,
   type Usage,
 } from '@celestea/core';
 
 import { Breather } from './breather.ts';
-import { CallIds } from './call-ids.ts';
-import { ignore, unheard } from './cancel.ts';
+import type { CallIds } from './call-ids.ts';
+import { ignore, unheard, type Cancellation } from './cancel.ts';
 import type { DiagnosticKind } from './diagnostics.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { Seams } from './seams.ts';
@@ -21,7 +20,7 @@ export interface TurnParts {
   readonly config: AgentConfig;
   readonly seams: Seams;
   readonly options: ResolvedOptions;
-  readonly signal: AbortSignal;
+  readonly cancellation: Cancellation;
 }
 
 /** One running turn: what its steps share, and the only way they write and tell. */
@@ -30,11 +29,12 @@ export class Turn {
   readonly config: AgentConfig;
   readonly seams: Seams;
   readonly options: ResolvedOptions;
-  /** The turn's own: aborts when the turn is cancelled, and never after it ended well (X2). */
-  readonly signal: AbortSignal;
+  /** The turn's own: comes when the turn is cancelled, and never after it ended well (X2). */
+  readonly cancellation: Cancellation;
   readonly breather: Breather = new Breather();
+  /** Keeps the calls of this log apart (X11); `null` before its history was read. */
+  callIds: CallIds | null = null;
   #used = zeroUsage();
-  #callIds: CallIds | null = null;
   /** Why a row was not taken, said after its `append` had returned. */
   #lost: { readonly error: unknown } | null = null;
 
@@ -43,12 +43,12 @@ export class Turn {
     this.config = parts.config;
     this.seams = parts.seams;
     this.options = parts.options;
-    this.signal = parts.signal;
+    this.cancellation = parts.cancellation;
   }
 
   /** Read anew each time: a tool, a sink or a model may cancel the turn from inside. */
   get cancelled(): boolean {
-    return this.signal.aborted;
+    return this.cancellation.aborted;
   }
 
   /** What this turn's responses cost so far. */
@@ -62,15 +62,6 @@ export class Turn {
     callHook(record, usage, (error) => {
       this.diagnose('usage_failed', 'the usage tracker threw', error);
     });
-  }
-
-  /**
-   * Keeps the calls of this log apart. The first request's history says which ids are taken,
-   * before a policy or a model is handed it.
-   */
-  callIds(history: readonly Message[]): CallIds {
-    this.#callIds ??= new CallIds(this.id, history);
-    return this.#callIds;
   }
 
   /**

@@ -20,7 +20,7 @@ import {
 } from '@celestea/agent-loop/testing';
 import { defaultAgentConfig, type StreamEvent } from '@celestea/core';
 
-import { linkSignals } from '../src/cancel.ts';
+import { Cancellation, cancellationOf } from '../src/cancel.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 const forever = () => new Promise<never>(() => undefined);
@@ -268,7 +268,14 @@ describe('the listeners of a turn', () => {
   });
 });
 
-describe('linkSignals', () => {
+/** A cancel that follows signals, as a turn's does. */
+function linkSignals(...signals: readonly AbortSignal[]): Cancellation {
+  const cancellation = new Cancellation();
+  for (const signal of signals) cancellation.follow(cancellationOf(signal));
+  return cancellation;
+}
+
+describe('Cancellation', () => {
   test('L6.4 follows the first that fires, with its reason, and lets go of all', () => {
     const first = new AbortController();
     const second = new AbortController();
@@ -286,8 +293,9 @@ describe('linkSignals', () => {
     const early = linkSignals(new AbortController().signal, AbortSignal.abort('early'));
     expect(early.signal.reason).toBe('early');
     const controller = new AbortController();
-    const { signal, release } = linkSignals(controller.signal);
-    release();
+    const linked = linkSignals(controller.signal);
+    const { signal } = linked;
+    linked.release();
     controller.abort();
     expect(signal.aborted).toBe(false);
     const alone = linkSignals();

@@ -27,6 +27,7 @@ import {
   type SessionEvent,
 } from '@celestea/core';
 
+import { Cancellation } from '../src/cancel.ts';
 import { resolveOptions } from '../src/options.ts';
 import { resolveSeams } from '../src/seams.ts';
 import { Steering } from '../src/steering.ts';
@@ -171,9 +172,9 @@ test.each([0, 1, 2, 3])('X6 a drain says how many of %i it wrote', (count) => {
   const log = new FakeSessionLog();
   const seams = resolveSeams(testContext({ llm: new ScriptedLlm([]), log }));
   const options = resolveOptions({ injections: mail }, undefined);
-  const { signal } = new AbortController();
+  const cancellation = new Cancellation();
   const config = defaultAgentConfig();
-  const steering = new Steering(new Turn({ id: 'turn-0', config, seams, options, signal }));
+  const steering = new Steering(new Turn({ id: 'turn-0', config, seams, options, cancellation }));
   expect(steering.drain()).toBe(count);
   expect(log.rows).toHaveLength(count);
 });

@@ -24,6 +24,7 @@ import {
   type StreamEvent,
 } from '@celestea/core';
 
+import { Cancellation, cancellationOf } from '../src/cancel.ts';
 import { closeStream, isAsyncIterable, readStream } from '../src/stream.ts';
 
 const interrupted: StreamEvent = { kind: 'interrupted' };
@@ -311,9 +312,15 @@ describe('closing the stream', () => {
 async function read(stream: LlmStream | object, take: (value: unknown) => boolean) {
   if (!isAsyncIterable(stream)) throw new Error('no stream');
   const { signal } = new AbortController();
-  const end = await readStream(stream, signal, take);
-  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
-  return end;
+  const cancellation = new Cancellation();
+  cancellation.follow(cancellationOf(signal));
+  try {
+    return await readStream(stream, cancellation, take);
+  } finally {
+    expect(cancellation.followers.size).toBe(0);
+    cancellation.release();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  }
 }
 
 describe('readStream', () => {

@@ -36,39 +36,16 @@ export interface CutText {
 export function cutMiddle(text: string, headBytes: number, tailBytes: number): CutText | null {
   const totalBytes = utf8Length(text);
   if (totalBytes <= headBytes + tailBytes) return null;
-  const head = text.slice(0, headEnd(text, headBytes));
-  const tail = text.slice(tailStart(text, tailBytes));
-  const omittedBytes = totalBytes - utf8Length(head) - utf8Length(tail);
-  return { head, tail, totalBytes, omittedBytes };
+  const start = fitting(text, headBytes);
+  const before = totalBytes - Math.max(0, Math.floor(tailBytes));
+  const { read, written } = fitting(text, before);
+  // a code point that the cut would part is not in the tail
+  const parted = written < before ? String.fromCodePoint(text.codePointAt(read) ?? 0).length : 0;
+  const tail = text.slice(read + parted);
+  const omittedBytes = totalBytes - start.written - utf8Length(tail);
+  return { head: text.slice(0, start.read), tail, totalBytes, omittedBytes };
 }
 
-/** The largest end of a head within `bytes` that parts no code point. */
-function headEnd(text: string, bytes: number): number {
-  let end = 0;
-  for (let left = bytes; end < text.length; ) {
-    const point = text.codePointAt(end) ?? 0;
-    left -= pointBytes(point);
-    if (left < 0) break;
-    end += point > 0xffff ? 2 : 1;
-  }
-  return end;
-}
-
-/** The smallest start of a tail within `bytes` that parts no code point. */
-function tailStart(text: string, bytes: number): number {
-  let start = text.length;
-  for (let left = bytes; start > 0; ) {
-    const isPair = start > 1 && (text.codePointAt(start - 2) ?? 0) > 0xffff;
-    const from = start - (isPair ? 2 : 1);
-    left -= pointBytes(text.codePointAt(from) ?? 0);
-    if (left < 0) break;
-    start = from;
-  }
-  return start;
-}
-
-function pointBytes(point: number): number {
-  if (point < 0x80) return 1;
-  if (point < 0x800) return 2;
-  return point < 0x1_0000 ? 3 : 4;
-}
+/** How much of a text fits into so many bytes, cut between code points: UTF-16 units and bytes. */
+const fitting = (text: string, bytes: number): { read: number; written: number } =>
+  encoder.encodeInto(text, new Uint8Array(Math.max(0, bytes)));
