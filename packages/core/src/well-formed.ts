@@ -4,12 +4,17 @@ import { isRecord } from './shape.ts';
 /** The escape that a lone surrogate has in JSON text. */
 const LONE_SURROGATE = /\\u[dD][89a-fA-F]/;
 
+/** Data as deep and as wide as this is looked through without being written. */
+const MAX_SMALL_DEPTH = 8;
+const MAX_SMALL_WIDTH = 64;
+
 /**
  * A JSON value without lone surrogates in its texts and keys: itself when it has none, else a
  * copy in which each is the replacement character. Providers refuse the one, and a log that
  * holds it could never be sent again.
  */
 export function wellFormedValue(value: unknown): unknown {
+  if (isSmallAndWellFormed(value, MAX_SMALL_DEPTH)) return value;
   const text = serdeJsonString(value);
   if (!LONE_SURROGATE.test(text)) return value;
   return JSON.parse(text, (_, part: unknown) => {
@@ -17,4 +22,23 @@ export function wellFormedValue(value: unknown): unknown {
     if (!isRecord(part)) return part;
     return Object.fromEntries(Object.entries(part).map(([key, of]) => [key.toWellFormed(), of]));
   });
+}
+
+/** Whether data is small and plain, as nearly all is, and in need of no change. */
+function isSmallAndWellFormed(value: unknown, depth: number): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  try {
+    if (depth === 0 || 'toJSON' in value) return false;
+    const { prototype } = Array.isArray(value) ? Array : Object;
+    if (Object.getPrototypeOf(value) !== prototype) return false;
+    const keys = Object.keys(value);
+    if (keys.length > MAX_SMALL_WIDTH) return false;
+    return keys.every((key) => {
+      const field = (value as Record<string, unknown>)[key];
+      return key.isWellFormed() && isSmallAndWellFormed(field, depth - 1);
+    });
+  } catch {
+    return false; // a getter that throws
+  }
 }

@@ -20,6 +20,7 @@ import { forkFile } from './fork-file.ts';
 import { readLines } from './jsonl-reader.ts';
 import { LogState } from './log-state.ts';
 import { scanLog, type LogScan } from './scan-log.ts';
+import { textRow } from './text-row.ts';
 
 type OnDamage = 'refuse' | 'skip';
 
@@ -163,11 +164,11 @@ export class JsonlSessionLog implements SessionLog {
    */
   append(event: SessionEvent): void {
     const file = this.#writable();
-    const line = serializeSessionEvent(event);
-    const written = parseSessionEvent(line);
-    if (!written.ok) throw new TypeError(`event: no session row: ${written.errors.join('; ')}`);
+    const known = textRow(event);
+    const line = serializeSessionEvent(known ?? event);
+    const written = known ?? readBack(line);
     file.append(`${line}\n`);
-    this.#add(written.event, file.size);
+    this.#add(written, file.size);
   }
 
   /**
@@ -263,6 +264,13 @@ export class JsonlSessionLog implements SessionLog {
     else if (unterminated) file.append('\n');
     for (const row of state.closingRows()) this.append(row);
   }
+}
+
+/** What a line says, which is not always what was to be written. */
+function readBack(line: string): SessionEvent {
+  const read = parseSessionEvent(line);
+  if (read.ok) return read.event;
+  throw new TypeError(`event: no session row: ${read.errors.join('; ')}`);
 }
 
 /** Provides an open log under `SESSION_LOG_SERVICE`. Closing it stays with who opened it. */
