@@ -108,7 +108,9 @@ class StreamReader implements Follower {
     this.#aborted = true;
     if (this.#taking) return; // from inside `take`: a throw of it still counts (L2.7)
     this.#finish({ kind: 'cancelled' });
-    closeIterator(this.#iterator);
+    queueMicrotask(() => {
+      closeIterator(this.#iterator); // whose signal has aborted by then
+    });
   }
 
   /** Whether to read on. */

@@ -322,3 +322,28 @@ describe('X2 after a cancel no further generate is made', () => {
     expect(given.map((signal): unknown => signal.reason)).toEqual([reason]);
   });
 });
+
+test.each(limits)('L3.6 a stream is closed when its signal has aborted, with %s', async (_, bindings) => {
+  const cancel = new AbortController();
+  const seen: (boolean | undefined)[] = [];
+  const llm: Llm = {
+    generate: (_request, options) => {
+      const signal = options?.signal;
+      const iterator: AsyncIterator<StreamEvent> = {
+        next: () => {
+          cancel.abort();
+          return never();
+        },
+        return: () => {
+          seen.push(signal?.aborted);
+          return Promise.resolve({ done: true, value: undefined });
+        },
+      };
+      return Promise.resolve({ [Symbol.asyncIterator]: () => iterator });
+    },
+  };
+  const loop = createAgentLoop(defaultAgentConfig(), bindings);
+  const outcome = await loop.runTurnOutcome(testContext({ llm }), 'go', { signal: cancel.signal });
+  expect(outcome).toBe('cancelled');
+  expect(seen).toEqual([true]);
+});
