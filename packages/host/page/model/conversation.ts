@@ -102,7 +102,7 @@ function opened(
 /** A turn that does not run and has no end died with its process; its row of that comes later. */
 function withoutOpenTurn(turns: readonly TurnView[]): readonly TurnView[] {
   const last = turns.at(-1);
-  if (last === undefined || last.end !== null || isOutsideTurns(last)) return turns;
+  if (last?.end !== null || isOutsideTurns(last)) return turns;
   const end = { kind: 'interrupted', error: null, reason: null } as const;
   return turns.with(-1, endTurn(last, `${last.id}-end`, end));
 }

@@ -110,8 +110,10 @@ function WaitingLines({ lines }: { lines: readonly string[] }): VNode | null {
   if (lines.length === 0) return null;
   return (
     <div class="waiting-lines">
-      <p class="hint">Not read by the turn yet:</p>
-      <ul>
+      <p id="waiting-lines" class="hint">
+        Not read by the turn yet:
+      </p>
+      <ul tabIndex={0} aria-labelledby="waiting-lines">
         {lines.map((line, index) => (
           <li key={index}>{line}</li>
         ))}

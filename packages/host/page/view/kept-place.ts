@@ -26,8 +26,12 @@ export function useKeptPlace(
     const note = (): void => {
       place.current = placeIn(current) ?? place.current;
     };
+    // what is drawn for the first time gets its real height, which moves the rest without a scroll
+    const growth = new ResizeObserver(note);
+    if (current.firstElementChild !== null) growth.observe(current.firstElementChild);
     current.addEventListener('scroll', note, { passive: true });
     return () => {
+      growth.disconnect();
       current.removeEventListener('scroll', note);
     };
   }, []);
