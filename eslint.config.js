@@ -106,7 +106,7 @@ const strictTypeChecked = plugin.configs['flat/strict-type-checked'];
 const stylisticTypeChecked = plugin.configs['flat/stylistic-type-checked'];
 
 export default defineConfig(
-  globalIgnores(['**/dist/', '**/coverage/', '.snippets-*/', '.stryker/', ...uninstalled]),
+  globalIgnores(['**/dist/', '**/coverage/', '.snippets-*/', '.stryker/', 'scratch/', ...uninstalled]),
   js.configs.recommended,
   { files: ['**/*.ts', '**/*.tsx'], extends: [strictTypeChecked, stylisticTypeChecked] },
   {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { run } from './support/run.ts';
 import {
@@ -9,16 +9,11 @@ import {
   markdownIn,
   root,
   snippetFolder,
+  snippetPath,
   snippetsOf,
   typeErrors,
   writeSnippet,
 } from './support/snippets.ts';
-
-const folder = snippetFolder();
-
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-});
 
 const readmes = readdirSync(join(root, 'packages')).map((name) =>
   join('packages', name, 'README.md'),
@@ -26,12 +21,21 @@ const readmes = readdirSync(join(root, 'packages')).map((name) =>
 const pages = markdownIn('docs');
 const recipes = pages.filter((page) => page.startsWith(join('docs', 'recipes')));
 
-const snippets = ['README.md', ...pages, ...readmes].flatMap(snippetsOf).map((snippet) => ({
-  ...snippet,
-  file: writeSnippet(folder, snippet),
-}));
+const snippets = ['README.md', ...pages, ...readmes].flatMap(snippetsOf);
 const skipped = snippets.filter((snippet) => snippet.skipped !== null);
 const runnable = snippets.filter((snippet) => snippet.skipped === null);
+
+let folder = '';
+
+// Not while the tests are collected: when none of them runs, nothing is cleaned up.
+beforeAll(() => {
+  folder = snippetFolder();
+  for (const snippet of snippets) writeSnippet(folder, snippet);
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
 
 test('the README has snippets to run', () => {
   expect(runnable.filter(({ document }) => document === 'README.md').length).toBeGreaterThan(1);
@@ -49,7 +53,9 @@ test('L8 every rule that differs from the engine is listed under Divergences', (
   for (const rule of DIFFERENT) expect(section).toContain(`- ${rule}: `);
 });
 
-test.each(runnable)('snippet $number of $document runs', async ({ code, prints, file }) => {
+test.each(runnable)('snippet $number of $document runs', async (snippet) => {
+  const { code, prints } = snippet;
+  const file = snippetPath(folder, snippet);
   const { exitCode, stdout, stderr } = await run(['--import', 'tsx', file], root);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   // A comment behind a console.log says what it prints.
@@ -75,7 +81,7 @@ describe('the recipes', () => {
 
   test('every snippet that can be run here passes the type check', () => {
     const files = runnable.filter(({ document }) => recipes.includes(document));
-    expect(typeErrors(files.map(({ file }) => file))).toEqual([]);
+    expect(typeErrors(files.map((snippet) => snippetPath(folder, snippet)))).toEqual([]);
   });
 
   test('what is not run is a server of a framework that is not installed', () => {

@@ -72,15 +72,19 @@ export function snippetFolder(): string {
 }
 
 /**
- * Writes a snippet and gives its path. One that begins with a comment of a file's name, such as
- * `// turn-response.ts`, is written under it, and later snippets of its document can import it.
+ * Where a snippet is written. One that begins with a comment of a file's name, such as
+ * `// turn-response.ts`, has that name, and later snippets of its document can import it.
  */
-export function writeSnippet(folder: string, { document, number, code }: Snippet): string {
+export function snippetPath(folder: string, { document, number, code }: Snippet): string {
   const name = /^\/\/ ([\w-]+\.ts)\n/.exec(code)?.[1] ?? `${String(number)}.ts`;
-  const path = join(folder, document.replaceAll(/\W/g, '-'), name);
+  return join(folder, document.replaceAll(/\W/g, '-'), name);
+}
+
+/** Writes a snippet to its path. */
+export function writeSnippet(folder: string, snippet: Snippet): void {
+  const path = snippetPath(folder, snippet);
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, code);
-  return path;
+  writeFileSync(path, snippet.code);
 }
 
 /** What the compiler has against these files, with the strictness of this repository. */

@@ -59,9 +59,9 @@ function operation(route: Route): Json {
   };
 }
 
+/** Required also where `{}` will do: a client that leaves it out sends no type, and is refused. */
 function requestBody(schema: z.ZodType): Json {
-  const isRequired = !schema.safeParse({}).success;
-  return { required: isRequired, content: { 'application/json': { schema: ref(schema) } } };
+  return { required: true, content: { 'application/json': { schema: ref(schema) } } };
 }
 
 function responses({ reply, refusals, isOpen = false, method }: Route): Json {
