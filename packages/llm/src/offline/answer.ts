@@ -7,6 +7,7 @@ import { pieceMentions } from './read-plan.ts';
 import { searchState } from './search-plan.ts';
 import { showFile, showFolder, showSearch } from './show.ts';
 import { inlineCode, joinWithin, oneLine } from './text.ts';
+import { showWrite } from './write-plan.ts';
 
 /** What every answer ends with: the model says what it is. */
 const WHAT_I_AM: string =
@@ -19,6 +20,12 @@ const GREETING =
 const BEYOND =
   'I cannot answer that: it names no file, no folder and no word that I could look for, and I ' +
   'know nothing by myself.';
+const ABILITIES =
+  'I can list folders, read files, search in them and write a text that is given word for word, ' +
+  'as in `write "hello" to notes.md`,';
+const DESCRIBED =
+  'I write only a text that is given word for word, to one file. Put the text in quotes, as in ' +
+  '`write "hello" to notes.md`.';
 const MAX_ANSWER = 6000;
 const MAX_TOOLS = 20;
 
@@ -65,10 +72,14 @@ function showIntent(intent: Intent, context: AnswerContext): string[] {
       return showFolder(intent, context);
     case 'explore':
       return showExploration(intent, context);
+    case 'write':
+      return showWrite(intent, context);
+    case 'described':
+      return [DESCRIBED];
     case 'greeting':
       return [GREETING];
     case 'beyond':
-      return [BEYOND];
+      return [`${BEYOND} ${ABILITIES} as far as the tools for it are offered.`];
     case 'capabilities':
       return showCapabilities(context.tools);
     default:
@@ -78,8 +89,9 @@ function showIntent(intent: Intent, context: AnswerContext): string[] {
 
 function showExploration(intent: ExploreIntent, context: AnswerContext): string[] {
   const { evidence, offered } = context;
-  if (offered.size === 0 && evidence.size === 0) {
-    const tools = context.tools.length === 0 ? 'No tools are' : 'None of the tools I know is';
+  const canLook = [...offered].some((name) => name !== 'write_file');
+  if (!canLook && evidence.size === 0) {
+    const tools = context.tools.length === 0 ? 'No tools are' : 'None of the tools I look with is';
     return [`${tools} offered to me, so I cannot look anything up, and I know nothing by myself.`];
   }
   const files = explorationFiles(intent, evidence);
@@ -122,7 +134,7 @@ function showCapabilities(tools: readonly ToolSpec[]): string[] {
   });
   if (tools.length > MAX_TOOLS) rows.push(`- … and ${String(tools.length - MAX_TOOLS)} more`);
   return [
-    'I can list folders, read files and search in them, as far as these tools are offered:',
+    `${ABILITIES} as far as these tools are offered:`,
     rows.join('\n'),
   ];
 }

@@ -14,7 +14,10 @@ export interface Conversation {
   readonly question: string;
   /** Whether pictures came with it. */
   readonly hasImages: boolean;
-  /** What tools answered since the last final answer. */
+  /**
+   * What tools answered since the last final answer; of writes, only those since the last user
+   * message, as one that was asked for before is not the one that is asked for.
+   */
   readonly evidence: Evidence;
   /** Steps with tool calls since the last user message. */
   readonly steps: number;
@@ -41,7 +44,7 @@ export function readConversation(messages: readonly Message[]): Conversation {
   return {
     question: question === undefined ? '' : messageTexts(question).join('\n'),
     hasImages: question !== undefined && messageImages(question).length > 0,
-    evidence: readEvidence(messages.slice(startOfTurn(messages, asked))),
+    evidence: readEvidence(messages, startOfTurn(messages, asked), asked),
     steps: since.filter((message) => message.role === 'assistant' && hasToolCalls(message)).length,
     nextCall: nextCallNumber(messages),
   };
@@ -58,11 +61,15 @@ function startOfTurn(messages: readonly Message[], asked: number): number {
   return 0;
 }
 
-function readEvidence(messages: readonly Message[]): Evidence {
+function readEvidence(messages: readonly Message[], start: number, asked: number): Evidence {
   const calls = new Map<string, ToolCall>();
   const evidence = new Evidence();
-  for (const message of messages) {
-    for (const call of messageToolCalls(message)) calls.set(call.id, call);
+  for (const [index, message] of messages.entries()) {
+    if (index < start) continue;
+    for (const call of messageToolCalls(message)) {
+      if (call.name !== 'write_file' || index > asked) calls.set(call.id, call);
+      else calls.delete(call.id);
+    }
     const call = message.tool_call_id === null ? undefined : calls.get(message.tool_call_id);
     if (message.role === 'tool' && call !== undefined) {
       evidence.add(call.name, call.args, messageTexts(message).join('\n'));

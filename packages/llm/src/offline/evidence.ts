@@ -7,10 +7,11 @@ import {
   type FolderResult,
   type RawResult,
   type ToolResult,
+  type WrittenResult,
 } from './results.ts';
 
 /** The tools the rules know. */
-export type KnownTool = 'list_dir' | 'read_file' | 'search_text';
+export type KnownTool = 'list_dir' | 'read_file' | 'search_text' | 'write_file';
 
 /** A call the rules want; its arguments are plain JSON. */
 export interface PlannedCall {
@@ -77,7 +78,20 @@ export class Evidence {
     const wanted = plainPath(path ?? '');
     for (const { name, path: asked, result } of this.#rows.toReversed()) {
       if (name !== 'list_dir' || (asked ?? '') !== wanted) continue;
-      if (result.kind !== 'file' && result.kind !== 'search') return result;
+      if (result.kind === 'folder' || result.kind === 'failed' || result.kind === 'raw') {
+        return result;
+      }
+    }
+    return undefined;
+  }
+
+  /** What the last write brought; `undefined` when there was none. */
+  written(): WrittenResult | FailedResult | RawResult | undefined {
+    for (const { name, result } of this.#rows.toReversed()) {
+      if (name !== 'write_file') continue;
+      if (result.kind === 'written' || result.kind === 'failed' || result.kind === 'raw') {
+        return result;
+      }
     }
     return undefined;
   }

@@ -30,6 +30,18 @@ export interface ListIntent {
   readonly path: string | null;
 }
 
+/** Write a text, given word for word, to a file. */
+export interface WriteIntent {
+  readonly kind: 'write';
+  readonly path: string;
+  readonly content: string;
+}
+
+/** Write something that is only described: `write a summary to notes.md`. */
+export interface DescribedIntent {
+  readonly kind: 'described';
+}
+
 /** No rule fits: look around for the words of the question. */
 export interface ExploreIntent {
   readonly kind: 'explore';
@@ -41,6 +53,8 @@ export type Intent =
   | ReadIntent
   | SearchIntent
   | ListIntent
+  | WriteIntent
+  | DescribedIntent
   | ExploreIntent
   | { readonly kind: 'greeting' }
   /** Nothing in it can be looked for: `what is 2+2?`. */

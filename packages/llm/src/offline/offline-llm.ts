@@ -27,9 +27,10 @@ const LONGEST_PIECE = 200;
 /**
  * A model for first runs without a key or a network. It follows simple rules: it reads the
  * question for files, names and folders, calls `list_dir`, `read_file` and `search_text`
- * where they are offered, and quotes what it found; every answer says what it is. The same
- * request always gives the same events. `model`, `max_tokens` and `temperature` mean nothing
- * to it, and it never fails by itself.
+ * where they are offered, and quotes what it found; every answer says what it is. It calls
+ * `write_file` only when the whole question is a request to write a given text to a named
+ * file, as in `write "hello" to notes.md`. The same request always gives the same events.
+ * `model`, `max_tokens` and `temperature` mean nothing to it, and it never fails by itself.
  *
  * @example
  * const llm = new OfflineLlm({ delayMs: 8 });

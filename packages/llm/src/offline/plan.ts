@@ -7,6 +7,7 @@ import { NOTHING_TO_DO, type Move, type PlanContext } from './move.ts';
 import { planRead } from './read-plan.ts';
 import { planSearch } from './search-plan.ts';
 import { inlineCode } from './text.ts';
+import { planWrite } from './write-plan.ts';
 
 /** Steps with tools that one question may take. */
 export const MAX_STEPS = 4;
@@ -20,7 +21,7 @@ export interface Plan extends Move {
 
 /** The tools the rules know, among the offered ones. */
 export function knownTools(tools: readonly ToolSpec[]): Set<KnownTool> {
-  const known: readonly KnownTool[] = ['list_dir', 'read_file', 'search_text'];
+  const known: readonly KnownTool[] = ['list_dir', 'read_file', 'search_text', 'write_file'];
   return new Set(known.filter((name) => tools.some((tool) => tool.name === name)));
 }
 
@@ -48,6 +49,9 @@ function planIntent(intent: Intent, context: PlanContext): Move {
       return planList(intent, context);
     case 'explore':
       return planExplore(intent, context);
+    case 'write':
+      return planWrite(intent, context);
+    case 'described':
     case 'greeting':
     case 'beyond':
     case 'capabilities':

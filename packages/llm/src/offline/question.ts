@@ -17,6 +17,7 @@ import {
 import type { Intent, Question, QuestionPart } from './intent.ts';
 import { oneLine } from './text.ts';
 import { tokenize, type Token } from './tokens.ts';
+import { readWriteRequest } from './write-request.ts';
 
 const MAX_QUESTION = 2000;
 const MAX_PARTS = 6;
@@ -38,12 +39,15 @@ const CAPABILITIES: readonly RegExp[] = [
 /**
  * Reads a question by rules: it is split at commas and conjunctions, each clause is a file
  * to read, something to search, a folder to list, or neither; a clause that does not open
- * like a question continues the one before it.
+ * like a question continues the one before it. A request to write is read as a whole.
  */
 export function parseQuestion(text: string): Question {
   const asked = text.slice(0, MAX_QUESTION).replace(/^\s*\[from [^\]\n]{0,80}\]\s*/, '').trim();
   const whole = oneLine(asked, 200);
   if (GREETING.test(asked) || asked === '') return only(whole, { kind: 'greeting' });
+  // The text to write of a question that is cut here would be cut as well.
+  const write = text.length > MAX_QUESTION ? null : readWriteRequest(asked);
+  if (write !== null) return only(whole, write);
   const parts = readParts(splitClauses(tokenize(asked)).map(readClause));
   const vague = parts.every((part) => part.intent.kind === 'explore');
   if (vague && CAPABILITIES.some((rule) => rule.test(asked))) {
@@ -158,6 +162,8 @@ function continued(part: QuestionPart, clause: Clause): QuestionPart[] {
       const said = { text: further.length > 0 ? part.text : longer, intent };
       return [said, ...further.map((one) => ({ text, intent: one }))];
     }
+    case 'write':
+    case 'described':
     case 'greeting':
     case 'capabilities':
       return [part];

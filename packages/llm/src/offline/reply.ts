@@ -55,7 +55,7 @@ function opening({ parts }: Question, { evidence, steps }: Conversation): string
 
 function whyAnswer({ parts }: Question, { evidence }: Conversation): string {
   if (evidence.size > 0) return 'My rules ask for nothing more, so I write the answer.';
-  const talk = parts.every(({ intent }) => /^(greeting|capabilities|beyond)$/.test(intent.kind));
+  const talk = parts.every(({ intent }) => /^(greeting|capabilities|beyond|described)$/.test(intent.kind));
   return talk
     ? 'That needs no tool; I answer directly.'
     : 'None of the offered tools helps me with it, so I say so.';

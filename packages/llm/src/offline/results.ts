@@ -37,6 +37,16 @@ export interface FolderResult {
   readonly truncated: boolean;
 }
 
+/** A file that was written. */
+export interface WrittenResult {
+  readonly kind: 'written';
+  readonly path: string;
+  /** The size of the file. */
+  readonly bytes: number;
+  /** Whether there was no file before. */
+  readonly created: boolean;
+}
+
 /** The tool failed; `error` is what it said. */
 export interface FailedResult {
   readonly kind: 'failed';
@@ -49,7 +59,13 @@ export interface RawResult {
   readonly text: string;
 }
 
-export type ToolResult = FileResult | SearchResult | FolderResult | FailedResult | RawResult;
+export type ToolResult =
+  | FileResult
+  | SearchResult
+  | FolderResult
+  | WrittenResult
+  | FailedResult
+  | RawResult;
 
 const MAX_ROWS = 1000;
 const MAX_LINES = 5000;
@@ -93,6 +109,8 @@ function readShape(tool: string, args: Fields, value: Fields): ToolResult | null
       return readSearch(value);
     case 'list_dir':
       return readFolder(value);
+    case 'write_file':
+      return readWritten(value);
     default:
       return null;
   }
@@ -103,9 +121,9 @@ function readFile(args: Fields, value: Fields): FileResult | null {
   if (typeof body !== 'string') return null;
   const all = plainText(body).replace(/\n$/, '').split('\n');
   const lines = all.slice(0, MAX_LINES);
-  const firstLine = lineNumber(value['first_line']) ?? lineNumber(args['offset']) ?? 1;
+  const firstLine = positiveNumber(value['first_line']) ?? positiveNumber(args['offset']) ?? 1;
   const cut = lines.length < all.length;
-  const reported = cut ? null : lineNumber(value['last_line']);
+  const reported = cut ? null : positiveNumber(value['last_line']);
   const lastLine = Math.max(firstLine, reported ?? firstLine + lines.length - 1);
   return {
     kind: 'file',
@@ -113,7 +131,7 @@ function readFile(args: Fields, value: Fields): FileResult | null {
     lines,
     firstLine,
     lastLine,
-    totalLines: lineNumber(value['total_lines']),
+    totalLines: positiveNumber(value['total_lines']),
     truncated: cut || value['truncated'] === true,
   };
 }
@@ -125,7 +143,7 @@ function readSearch(value: Fields): SearchResult | null {
   for (const row of rows.slice(0, MAX_ROWS) as readonly unknown[]) {
     if (!isFields(row)) continue;
     const path = textOf(row['path']);
-    const line = lineNumber(row['line']);
+    const line = positiveNumber(row['line']);
     const text = row['text'];
     if (path !== null && line !== null) {
       matches.push({ path, line, text: typeof text === 'string' ? plainText(text) : '' });
@@ -136,7 +154,7 @@ function readSearch(value: Fields): SearchResult | null {
   return {
     kind: 'search',
     matches,
-    files: Math.max(files, lineNumber(value['files']) ?? 0),
+    files: Math.max(files, positiveNumber(value['files']) ?? 0),
     truncated: value['truncated'] === true || rows.length > MAX_ROWS,
   };
 }
@@ -156,12 +174,20 @@ function readFolder(value: Fields): FolderResult | null {
   return { kind: 'folder', entries, truncated };
 }
 
+function readWritten(value: Fields): WrittenResult | null {
+  const path = textOf(value['path']);
+  const bytes = value['bytes'] === 0 ? 0 : positiveNumber(value['bytes']);
+  const created = value['created'];
+  if (path === null || bytes === null || typeof created !== 'boolean') return null;
+  return { kind: 'written', path, bytes, created };
+}
+
 function textOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const text = plainText(value.slice(0, 500)).replaceAll('\n', ' ').trim();
   return text === '' ? null : text;
 }
 
-function lineNumber(value: unknown): number | null {
+function positiveNumber(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null;
 }

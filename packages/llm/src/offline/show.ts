@@ -13,7 +13,7 @@ const MAX_LINES_NAMED = 8;
 const MAX_ENTRIES = 60;
 
 /** Why a tool brought nothing that the rules can use. */
-function showTrouble(what: string, result: Exclude<ToolResult, FileResult>): string {
+export function showTrouble(what: string, result: Exclude<ToolResult, FileResult>): string {
   if (result.kind === 'failed') {
     return `${what} failed: ${oneLine(result.error, 300) || 'the tool gave no reason'}`;
   }
@@ -74,7 +74,12 @@ function showSilence(
 function notRead(tool: string, what: string, isOffered: boolean): string {
   return isOffered
     ? `I did not come to ${what}.`
-    : `I cannot ${what}: the tool ${inlineCode(tool)} is not offered to me.`;
+    : notOffered(tool, what);
+}
+
+/** A sentence for what cannot be done without a tool. */
+export function notOffered(tool: string, what: string): string {
+  return `I cannot ${what}: the tool ${inlineCode(tool)} is not offered to me.`;
 }
 
 /** What a search found, as blocks of text. */

@@ -25,7 +25,7 @@ const EXTENSIONS: ReadonlySet<string> = new Set(
 );
 
 /** Products, not files. */
-const PRODUCTS = /^(node|next|vue|react|express|nuxt|three|d3|deno|bun|angular|ember)\.js$/i;
+export const PRODUCTS = /^(node|next|vue|react|express|nuxt|three|d3|deno|bun|angular|ember)\.js$/i;
 
 const KNOWN_NAMES: ReadonlyMap<string, string> = new Map([
   ['README', 'README.md'],
