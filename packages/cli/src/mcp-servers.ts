@@ -1,5 +1,5 @@
 import { errorMessage } from '@celestea/agent-loop';
-import { mcpTools } from '@celestea/tools/mcp';
+import { mcpTools, type McpToolsOptions } from '@celestea/tools/mcp';
 
 import type { Refusal } from './complain.ts';
 import { EXIT } from './exit-code.ts';
@@ -21,6 +21,8 @@ export interface ServerPlaces {
   readonly typedIn: string;
   /** Gives up on servers that are being started. */
   readonly signal: AbortSignal;
+  /** How often one that died is started again; what `mcpTools` takes for usual when left out. */
+  readonly restarts?: Pick<McpToolsOptions, 'restarts' | 'restartWindowMs'>;
 }
 
 const LONGEST_ERROR = 800;
@@ -28,12 +30,12 @@ const LONGEST_ERROR = 800;
 /** Starts all servers; when one cannot be had, none is left running. Never rejects. */
 export async function startServers(
   servers: readonly McpServer[],
-  { typedIn, signal }: ServerPlaces,
+  { typedIn, signal, restarts }: ServerPlaces,
 ): Promise<StartedServers | Refusal> {
   const tools = new SharedTools();
   if (servers.length === 0) return { ok: true, tools, close: () => Promise.resolve() };
   const starting = servers.map(async (server, index) =>
-    mcpTools(sourceOf(server, typedIn), { prefix: `mcp${String(index + 1)}` }),
+    mcpTools(sourceOf(server, typedIn), { ...restarts, prefix: `mcp${String(index + 1)}` }),
   );
   const all = Promise.allSettled(starting);
   const close = async (): Promise<void> => {

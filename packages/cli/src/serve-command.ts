@@ -14,12 +14,14 @@ import { safeLine } from './safe-text.ts';
 import { findToken } from './serve-token.ts';
 import { makeSessionFolder, sessionFolder } from './session-folder.ts';
 import { createStyle, wantsColours } from './style.ts';
-import { checkRoot, openToolSet, type ToolSet } from './tool-set.ts';
+import { checkRoot, openToolSet, rootOf, type ToolSet } from './tool-set.ts';
 
 /** Where a host listens when no port was given. */
 const USUAL_PORT = 7717;
 /** A page asks for more than a person does: several sessions side by side, and all of them anew. */
 const REQUESTS_PER_MINUTE = 3000;
+/** Its servers are shared by all sessions for days: one that dies now and then is started again. */
+const SERVER_RESTARTS = { restarts: 3, restartWindowMs: 10 * 60_000 };
 const LONGEST_LINE = 400;
 
 /**
@@ -35,7 +37,7 @@ export async function runServe(
   const place = { root: command.root, typedIn };
   const badRoot = checkRoot(place);
   if (badRoot !== null) return refuse(io.stderr, badRoot);
-  const found = findToken(command.serve.tokenFile, { env: io.env, typedIn });
+  const found = findToken(command.serve.tokenFile, { env: io.env, typedIn, root: rootOf(place) });
   if (!found.ok) return refuse(io.stderr, found);
   const signal = stopSignalOf(io);
   const model = await openModel(command, parts, {
@@ -45,7 +47,7 @@ export async function runServe(
     notices: noticesOf(io),
   });
   if (!model.ok) return refuse(io.stderr, model);
-  const opened = await openToolSet(command.tools, { ...place, signal });
+  const opened = await openToolSet(command.tools, { ...place, signal, restarts: SERVER_RESTARTS });
   if (!opened.ok) return refuse(io.stderr, opened);
   const { root, tools } = opened;
   try {

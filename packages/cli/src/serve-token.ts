@@ -1,13 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { closeSync, fstatSync, openSync, readFileSync, writeFileSync, type Stats } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 
 import { errorMessage } from '@celestea/agent-loop';
 
 import type { Refusal } from './complain.ts';
 import { EXIT } from './exit-code.ts';
 import type { CliIo } from './io.ts';
-import { kindAt } from './places.ts';
+import { kindAt, shellWord } from './places.ts';
 import { safeLine } from './safe-text.ts';
+import { sessionHome, toolsCanRead } from './serve-token-place.ts';
+import { makeSessionFolder } from './session-folder.ts';
 
 /** What callers have to show; `null` for a new one. */
 export type FoundToken = { readonly ok: true; readonly token: string | null } | Refusal;
@@ -17,36 +19,71 @@ export interface TokenPlaces {
   readonly env: CliIo['env'];
   /** Where the person is. */
   readonly typedIn: string;
+  /** The folder that the agent works in, absolute. */
+  readonly root: string;
 }
 
 /** What a host takes for a token. */
 const TOKEN = /^[A-Za-z0-9._~-]{16,256}$/;
 const EXPECTED = 'expected a token, 16 to 256 of letters, digits and -._~';
 const BYTES = 32;
+/** Read and write, for group and others. */
+const OF_OTHERS = 0o066;
 
 /**
  * The token of a file, which is made with a new one when it is not there, else that of
- * `CELESTEA_TOKEN`. What is wrong with one is not shown. Never throws.
+ * `CELESTEA_TOKEN`. A file that somebody else than its owner can use, the agent among them, is
+ * refused. What is wrong with a token is not shown. Never throws.
  */
-export function findToken(file: string | null, { env, typedIn }: TokenPlaces): FoundToken {
-  if (file !== null) return tokenIn(resolve(typedIn, file));
+export function findToken(file: string | null, { env, typedIn, root }: TokenPlaces): FoundToken {
+  if (file !== null) return tokenIn(resolve(typedIn, file), root);
   const token = env['CELESTEA_TOKEN'] ?? '';
   if (token === '' || TOKEN.test(token)) return { ok: true, token: token === '' ? null : token };
   return misused(`CELESTEA_TOKEN: ${EXPECTED}, got another text`);
 }
 
-function tokenIn(path: string): FoundToken {
+function tokenIn(path: string, root: string): FoundToken {
   const shown = `"${safeLine(path, 400)}"`;
   try {
     const kind = kindAt(path);
+    if (kind !== 'file' && kind !== 'nothing') {
+      return misused(`--token-file: expected a file, but ${shown} is none`);
+    }
+    if (dirname(path) === sessionHome(root)) makeSessionFolder(root);
+    if (toolsCanRead(path, root)) {
+      const advice = 'put it elsewhere, or into the .celestea of that folder';
+      return misused(
+        `--token-file: ${shown} lies in the folder that the agent reads and writes: ${advice}`,
+      );
+    }
     if (kind === 'nothing') return { ok: true, token: makeToken(path) };
-    if (kind !== 'file') return misused(`--token-file: expected a file, but ${shown} is none`);
-    const token = readFileSync(path, 'utf8').trim();
-    if (TOKEN.test(token)) return { ok: true, token };
-    return misused(`--token-file: ${EXPECTED}, got another text in ${shown}`);
+    return readToken(path, shown);
   } catch (error) {
     return misused(`--token-file: ${shown} cannot be used: ${errorMessage(error)}`);
   }
+}
+
+/** What is looked at is the file that is read. */
+function readToken(path: string, shown: string): FoundToken {
+  const file = openSync(path, 'r');
+  try {
+    const problem = ownerProblem(fstatSync(file), path);
+    if (problem !== null) return misused(`--token-file: ${shown} ${problem}`);
+    const token = readFileSync(file, 'utf8').trim();
+    if (TOKEN.test(token)) return { ok: true, token };
+    return misused(`--token-file: ${EXPECTED}, got another text in ${shown}`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Who else can use the file; `null` when nobody can, or when the system does not say. */
+function ownerProblem({ uid, mode }: Pick<Stats, 'uid' | 'mode'>, path: string): string | null {
+  const own = process.geteuid?.();
+  if (own === undefined) return null;
+  if (uid !== own) return 'belongs to another user, who can read it: make one of your own';
+  if ((mode & OF_OTHERS) === 0) return null;
+  return `can be read or written by other users: chmod 600 ${safeLine(shellWord(path), 400)}`;
 }
 
 /** For its owner's eyes only. A file that somebody else has made meanwhile is left as it is. */

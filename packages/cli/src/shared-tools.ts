@@ -1,6 +1,9 @@
 import type { Tool, ToolRegistry } from '@celestea/core';
 import { DefaultToolRegistry } from '@celestea/tools';
 
+/** So few registries are not worth a look at whether each is still used. */
+const FEW = 64;
+
 /**
  * Tools that come and go, as those of a server do, for any number of registries. A name that a
  * registry has from elsewhere stays as it is there. It holds on to no registry: one that nobody
@@ -8,6 +11,8 @@ import { DefaultToolRegistry } from '@celestea/tools';
  */
 export class SharedTools extends DefaultToolRegistry {
   readonly #followers = new Set<WeakRef<ToolRegistry>>();
+  /** How many followers there may be until those that are gone are forgotten. */
+  #room = FEW;
 
   /** Takes a tool, and hands it to the registries that follow. Throws when it cannot be used. */
   override register(tool: Tool): void {
@@ -27,7 +32,16 @@ export class SharedTools extends DefaultToolRegistry {
       const tool = this.get(name);
       if (tool !== undefined) handOver(tool, undefined, name, registry);
     }
+    if (this.#followers.size >= this.#room) this.#forgetGone();
     this.#followers.add(new WeakRef(registry));
+  }
+
+  /** Makes room for twice those that live, so that following costs a look or two on average. */
+  #forgetGone(): void {
+    for (const reference of this.#followers) {
+      if (reference.deref() === undefined) this.#followers.delete(reference);
+    }
+    this.#room = Math.max(FEW, 2 * this.#followers.size);
   }
 }
 

@@ -12,7 +12,7 @@ import {
 
 import type { Refusal } from './complain.ts';
 import { EXIT } from './exit-code.ts';
-import { startServers } from './mcp-servers.ts';
+import { startServers, type ServerPlaces } from './mcp-servers.ts';
 import { kindAt } from './places.ts';
 import { safeLine } from './safe-text.ts';
 import type { ToolSettings } from './tool-settings.ts';
@@ -28,13 +28,9 @@ export interface ToolSet {
 }
 
 /** What tools are opened with. */
-export interface ToolPlaces {
+export interface ToolPlaces extends ServerPlaces {
   /** The folder, as it was given; `null` for the current one. */
   readonly root: string | null;
-  /** Where the person is. */
-  readonly typedIn: string;
-  /** Gives up on servers that are being started. */
-  readonly signal: AbortSignal;
 }
 
 /** The tools, or why there are none. */

@@ -109,7 +109,7 @@ describe('a process that serves', PATIENCE, () => {
     const folder = freshFolder();
     const tokens: string[] = [];
     for (let start = 0; start < 2; start += 1) {
-      const serving = new ServingProcess(folder, ['--offline', '--token-file=token']);
+      const serving = new ServingProcess(folder, ['--offline', '--token-file=.celestea/token']);
       const client = await serving.client();
       expect((await client.get('/api/sessions')).status).toBe(200);
       tokens.push(client.token);

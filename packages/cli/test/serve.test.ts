@@ -1,4 +1,12 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -160,6 +168,19 @@ describe('what a model may do', () => {
     expect(() => process.kill(Number(pids[0]), 0)).toThrow('ESRCH');
   });
 
+  test('a server that dies is started again, three times within ten minutes', async () => {
+    const ways = ['die', 'facts', 'die', 'facts', 'die', 'facts', 'die', 'facts'];
+    const replies = ways.map((way, index) =>
+      callTools({ id: String(index), name: `mcp1_${way}`, args: {} }),
+    );
+    const llm = new ScriptedLlm([...replies, say('Done.')]);
+    const served = await serve(freshFolder(), ['--yes', '--mcp', COMMAND], scripted(llm));
+    await served.turn(await served.session(), 'go');
+    const results = [2, 4, 6, 8].map((index) => lastResults(llm.requests[index]));
+    for (const result of results.slice(0, 3)) expect(result).toContain('pid');
+    expect(results[3]).toMatch(/no more restarts are tried for \d+ s \(3 within 600 s\)/);
+  });
+
   test('--tool-timeout gives up on a call, and the turn goes on', async () => {
     const llm = caller([write('a', 'tea.md')]);
     const served = await serve(freshFolder(), ['--tool-timeout=0.01'], scripted(llm));
@@ -205,16 +226,26 @@ describe('the port', () => {
 });
 
 describe('the token', () => {
-  test('a file of its own keeps it, for its owner alone', async () => {
-    const cwd = freshFolder();
-    const first = await serve(cwd, ['--token-file', 'token'], hello());
-    expect(statSync(join(cwd, 'token')).mode & 0o777).toBe(0o600);
-    expect(readFileSync(join(cwd, 'token'), 'utf8')).toBe(`${first.token}\n`);
-    await first.end();
-    const second = await serve(cwd, ['--token-file', 'token'], hello());
-    expect(second.token).toBe(first.token);
-    expect((await second.get('/api/sessions')).status).toBe(200);
-  });
+  const tokenFile = (text: string, mode = 0o600): string => {
+    const path = join(freshFolder({ token: text }), 'token');
+    chmodSync(path, mode);
+    return path;
+  };
+
+  test.each([['elsewhere', '../token'], ['with the sessions', '.celestea/token']])(
+    'a file of its own keeps it, for its owner alone: %s',
+    async (_, file) => {
+      const cwd = join(freshFolder({ 'root/a': '' }), 'root');
+      const first = await serve(cwd, ['--token-file', file], hello());
+      expect(statSync(join(cwd, file)).mode & 0o777).toBe(0o600);
+      expect(readFileSync(join(cwd, file), 'utf8')).toBe(`${first.token}\n`);
+      expect(readFileSync(join(cwd, '.celestea/.gitignore'), 'utf8')).toBe('*\n');
+      await first.end();
+      const second = await serve(cwd, ['--token-file', file], hello());
+      expect(second.token).toBe(first.token);
+      expect((await second.get('/api/sessions')).status).toBe(200);
+    },
+  );
 
   test('without a file it is another one each time', async () => {
     const [first, second] = [await serve(freshFolder()), await serve(freshFolder())];
@@ -223,10 +254,10 @@ describe('the token', () => {
   });
 
   test('the environment may have it, and a file goes before that', async () => {
-    const cwd = freshFolder({ token: `${TOKEN}-of-the-file` });
+    const file = tokenFile(`${TOKEN}-of-the-file`);
     const env = { CELESTEA_TOKEN: TOKEN };
-    expect((await serve(cwd, [], hello(), { env })).token).toBe(TOKEN);
-    const other = await serve(cwd, ['--token-file=token'], hello(), { env });
+    expect((await serve(freshFolder(), [], hello(), { env })).token).toBe(TOKEN);
+    const other = await serve(freshFolder(), [`--token-file=${file}`], hello(), { env });
     expect(other.token).toBe(`${TOKEN}-of-the-file`);
   });
 
@@ -235,8 +266,8 @@ describe('the token', () => {
     ['empty', '', /--token-file: expected a token/],
     ['two words', `${TOKEN} ${TOKEN}`, /--token-file: expected a token/],
   ])('a file that is %s is misuse, and what is in it is not shown', async (_, text, message) => {
-    const cwd = freshFolder({ token: text });
-    const { code, stderr } = await refused(cwd, ['--token-file', 'token']);
+    const cwd = freshFolder();
+    const { code, stderr } = await refused(cwd, ['--token-file', tokenFile(text)]);
     expect(code).toBe(2);
     expect(stderr).toMatch(message);
     if (text !== '') expect(stderr).not.toContain(text);
@@ -257,6 +288,67 @@ describe('the token', () => {
     const { code, stderr } = await refused(freshFolder(), ['--token-file', file]);
     expect(code).toBe(2);
     expect(stderr).toContain(message);
+  });
+
+  describe('a file that the agent can read is misuse', () => {
+    const message = /--token-file: ".*" lies in the folder that the agent reads and writes: put it/;
+
+    test.each([
+      ['there', 'token', { token: TOKEN }],
+      ['to be made', 'new', {}],
+      ['further down', 'sub/.celestea/token', { 'sub/.celestea/token': TOKEN }],
+      ['beside the sessions by name alone', '.celestea-token', {}],
+    ])('%s', async (_, file, files) => {
+      const cwd = freshFolder(files);
+      if (existsSync(join(cwd, file))) chmodSync(join(cwd, file), 0o600);
+      const { code, stderr } = await refused(cwd, ['--token-file', file]);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(message);
+      expect(stderr).not.toContain(TOKEN);
+    });
+
+    test('by a link from outside, or from the home of the sessions', async () => {
+      const top = freshFolder({ 'root/token': TOKEN, 'root/.celestea/a': '' });
+      const root = join(top, 'root');
+      chmodSync(join(root, 'token'), 0o600);
+      symlinkSync('root/token', join(top, 'link'));
+      symlinkSync('root', join(top, 'way'));
+      symlinkSync('../token', join(root, '.celestea', 'token'));
+      for (const file of ['link', 'way/token', 'way/new', 'root/.celestea/token']) {
+        const { stderr } = await refused(top, ['--root=root', '--token-file', file]);
+        expect(stderr).toMatch(message);
+      }
+      for (const file of ['token', 'new']) {
+        const { stderr } = await refused(top, ['--root=way', '--token-file', `root/${file}`]);
+        expect(stderr).toMatch(message);
+      }
+    });
+
+    test('not so one that lies outside, whatever link leads there', async () => {
+      const cwd = freshFolder();
+      symlinkSync(tokenFile(TOKEN), join(cwd, 'link'));
+      expect((await serve(cwd, ['--token-file=link'], hello())).token).toBe(TOKEN);
+    });
+  });
+
+  test.runIf(process.geteuid !== undefined).each([0o640, 0o604, 0o620, 0o602, 0o666])(
+    'a file that other users can read or write is misuse: %o',
+    async (mode) => {
+      const file = tokenFile(TOKEN, mode);
+      const { code, stderr } = await refused(freshFolder(), ['--token-file', file]);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`can be read or written by other users: chmod 600 ${file}\n`);
+      expect(stderr).not.toContain(TOKEN);
+    },
+  );
+
+  test.runIf(process.geteuid?.() === 0)('a file of another user is misuse', async () => {
+    const file = tokenFile(TOKEN);
+    chownSync(file, 1234, 0);
+    const { code, stderr } = await refused(freshFolder(), ['--token-file', file]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/--token-file: ".*" belongs to another user, who can read it: /);
+    expect(stderr).not.toContain(TOKEN);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Tool } from '@celestea/core';
 import { DefaultToolRegistry } from '@celestea/tools';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { SharedTools } from '../src/shared-tools.ts';
 
@@ -35,4 +35,33 @@ test('a name that a registry has from elsewhere stays as it is there', () => {
   shared.register(tool('tea'));
   expect(registry.get('tea')).toBe(own);
   expect(registry.get('milk')).toBe(late);
+});
+
+test('registries that are gone are forgotten, also where no tool ever comes', () => {
+  let looks = 0;
+  class Gone {
+    deref(): undefined {
+      looks += 1;
+      return undefined;
+    }
+  }
+  vi.stubGlobal('WeakRef', Gone);
+  onTestFinished(() => {
+    vi.unstubAllGlobals();
+  });
+  const shared = new SharedTools();
+  for (let session = 0; session < 10_000; session += 1) shared.follow(new DefaultToolRegistry());
+  expect(looks).toBeLessThan(20_000); // a sweep now and then, not one a registry
+  looks = 0;
+  shared.register(tool('tea'));
+  expect(looks).toBeLessThanOrEqual(64);
+});
+
+test('however many registries follow, all that live are kept current', () => {
+  const shared = new SharedTools();
+  const registries = Array.from({ length: 200 }, () => new DefaultToolRegistry());
+  for (const registry of registries) shared.follow(registry);
+  const tea = tool('tea');
+  shared.register(tea);
+  for (const registry of registries) expect(registry.get('tea')).toBe(tea);
 });

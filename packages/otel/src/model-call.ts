@@ -23,7 +23,7 @@ import {
   GEN_AI_OPERATION_NAME_VALUE_CHAT,
 } from './names.ts';
 import { ReplyNotes } from './reply-notes.ts';
-import { observe, quietly } from './span.ts';
+import { asPromise, observe, quietly } from './span.ts';
 import { TracedCall } from './traced-call.ts';
 
 /**
@@ -124,11 +124,11 @@ function tracedIterator(
     call.fail(error);
   };
   const next = (): Promise<IteratorResult<StreamEvent>> => iterator.next();
-  return {
+  const traced: AsyncIterator<StreamEvent> = {
     next: () => {
       const result = call.run(next);
       if (!call.isOpen) return result;
-      const settled = quietly(() => Promise.resolve(result));
+      const settled = asPromise(result);
       if (settled === undefined) return result;
       observe(settled, onResult, onError);
       return settled;
@@ -139,4 +139,11 @@ function tracedIterator(
       return { done: true, value: undefined };
     },
   };
+  const inner = quietly(() => iterator.throw?.bind(iterator));
+  if (inner === undefined) return traced;
+  traced.throw = (error) => {
+    call.end(notes.end('closed'));
+    return call.run(() => inner(error));
+  };
+  return traced;
 }

@@ -10,14 +10,38 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-/** Runs work that must disturb nobody: what it throws is dropped. */
+/**
+ * Runs work that must disturb nobody: what it throws is dropped, and so is the rejection of a
+ * promise that it gives where none was due.
+ */
 export function quietly<T>(work: () => T): T | undefined {
   try {
-    return work();
+    const value = work();
+    dropRejection(value);
+    return value;
   } catch {
     return undefined;
   }
 }
+
+function dropRejection(value: unknown): void {
+  try {
+    if (value instanceof Promise) void Promise.prototype.then.call(value, undefined, ignore);
+  } catch {
+    // a Proxy with ideas of its own
+  }
+}
+
+/** What a seam gave, as a promise that can be waited for twice; nothing where that throws. */
+export function asPromise<T>(answer: PromiseLike<T> | T): Promise<Awaited<T>> | undefined {
+  try {
+    return Promise.resolve(answer);
+  } catch {
+    return undefined;
+  }
+}
+
+const ignore = (): void => undefined;
 
 /** The active context; the root one where it cannot be told. */
 export function activeContext(): TraceContext {
@@ -30,7 +54,7 @@ export function activeContext(): TraceContext {
  */
 export function within<T>(active: TraceContext, work: () => T): T {
   const ran: { result?: () => T } = {};
-  const run = (): void => {
+  const run = (): unknown => {
     try {
       const value = work();
       ran.result = () => value;
@@ -39,10 +63,9 @@ export function within<T>(active: TraceContext, work: () => T): T {
         throw error;
       };
     }
+    return undefined;
   };
-  quietly(() => {
-    context.with(active, run);
-  });
+  quietly(() => context.with(active, run));
   return ran.result === undefined ? work() : ran.result();
 }
 
@@ -92,8 +115,6 @@ export class TraceSpan {
   end(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    quietly(() => {
-      this.#span?.end();
-    });
+    quietly((): unknown => this.#span?.end());
   }
 }

@@ -19,11 +19,13 @@ import {
   ATTR_GEN_AI_TOOL_TYPE,
   GEN_AI_OPERATION_NAME_VALUE_EXECUTE_TOOL,
 } from './names.ts';
-import { observe, quietly } from './span.ts';
+import { asPromise, observe, quietly } from './span.ts';
 import { TracedCall, type CallEnd } from './traced-call.ts';
 
-/** A provider's ids are short; one that is not is none. */
-const MAX_ID_BYTES = 256;
+const MAX_NAME_BYTES = 256;
+
+/** Some servers let the model write the id: what does not look like one may hold its words. */
+const CALL_ID = /^[\w.:-]{1,128}$/;
 
 /** Dispatches a call under a span of its own. What comes of it is handed on as it is. */
 export function tracedDispatch(
@@ -46,8 +48,8 @@ export function tracedDispatch(
   });
   const answer = call.run(() => tools.dispatch(input, options));
   if (!call.isOpen) return answer;
-  // a registry may give anything; once it is a promise it can be waited for twice
-  const answered = quietly(() => Promise.resolve(answer));
+  // a registry may give anything
+  const answered = asPromise(answer);
   if (answered === undefined) return answer;
   observe(
     answered,
@@ -71,7 +73,7 @@ export function tracedDispatch(
  */
 function knownName(tools: ToolRegistry, scope: CallScope, { name }: ToolInput): string | undefined {
   const isKnown = scope.tracing.contentBytes !== null || tools.get(name) !== undefined;
-  return isKnown && name !== '' ? boundedText(name, MAX_ID_BYTES) : undefined;
+  return isKnown && name !== '' ? boundedText(name, MAX_NAME_BYTES) : undefined;
 }
 
 function callAttributes(
@@ -82,13 +84,15 @@ function callAttributes(
   return {
     [ATTR_GEN_AI_OPERATION_NAME]: GEN_AI_OPERATION_NAME_VALUE_EXECUTE_TOOL,
     [ATTR_GEN_AI_TOOL_TYPE]: 'function',
-    [ATTR_GEN_AI_TOOL_CALL_ID]: boundedText(call_id, MAX_ID_BYTES),
+    ...(isCallId(call_id) ? { [ATTR_GEN_AI_TOOL_CALL_ID]: call_id } : {}),
     ...(name === undefined ? {} : { [ATTR_GEN_AI_TOOL_NAME]: name }),
     ...(contentBytes === null
       ? {}
       : { [ATTR_GEN_AI_TOOL_CALL_ARGUMENTS]: toolArguments(args, contentBytes) }),
   };
 }
+
+const isCallId = (id: unknown): boolean => typeof id === 'string' && CALL_ID.test(id);
 
 function endOf(output: unknown): CallEnd {
   return quietly(() => readEnd(output)) ?? { outcome: 'error', errorType: 'malformed' };

@@ -101,8 +101,8 @@ const cases: readonly Case[] = [
   },
   {
     title: 'an error whose name is a text',
-    llm: failingLlm(Object.assign(new Error('x'), { name: 'the key is 1234' })),
-    ends: { invoke_agent: faulty('error', 'generate'), chat: faulty('error', '_OTHER') },
+    llm: failingLlm(Object.assign(new TypeError('x'), { name: 'the_key_is_1234' })),
+    ends: { invoke_agent: faulty('error', 'generate'), chat: faulty('error', 'TypeError') },
   },
   {
     title: 'a stream that says that it failed',

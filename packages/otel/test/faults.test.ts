@@ -48,12 +48,14 @@ const fail = (): never => {
   throw new Error('the tracer is broken');
 };
 
-/** A span that throws from one of its methods. */
-const brokenSpan = (broken: keyof Span): Span => {
+const reject = (): Promise<never> => Promise.reject(new Error('the tracer is broken'));
+
+/** A span one of whose methods throws, unless it fails in another way. */
+const brokenSpan = (broken: keyof Span, how: () => unknown = fail): Span => {
   const span = recorder().tracer.startSpan('broken');
   return new Proxy(span, {
     get: (target, key) => {
-      if (key === broken) return fail;
+      if (key === broken) return how;
       const value: unknown = Reflect.get(target, key);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
@@ -72,6 +74,12 @@ const tracers: Readonly<Record<string, () => Tracer>> = {
   'isRecording throws': () => starting(() => brokenSpan('isRecording')),
   'spanContext throws': () => starting(() => brokenSpan('spanContext')),
   'end throws': () => starting(() => brokenSpan('end')),
+  'startSpan rejects': () => starting(reject),
+  'setAttributes rejects': () => starting(() => brokenSpan('setAttributes', reject)),
+  'setStatus rejects': () => starting(() => brokenSpan('setStatus', reject)),
+  'isRecording rejects': () => starting(() => brokenSpan('isRecording', reject)),
+  'spanContext rejects': () => starting(() => brokenSpan('spanContext', reject)),
+  'end rejects': () => starting(() => brokenSpan('end', reject)),
   'an exporter throws': () => {
     const exporter = { export: fail, shutdown: () => Promise.resolve() };
     const spanProcessors = [new SimpleSpanProcessor(exporter)];
@@ -95,6 +103,12 @@ test.each(Object.entries(tracers))('a turn is as it is where %s', async (_, make
 const managers: Readonly<Record<string, Partial<ContextManager>>> = {
   'active throws': { active: fail },
   'with throws': { with: fail },
+  'with rejects': {
+    with: (_context, run, thisArg, ...args) => {
+      run.call(thisArg as never, ...args);
+      return reject() as never;
+    },
+  },
   'with runs nothing': { with: () => undefined as never },
   'with runs, then throws': {
     with: (_context, run, thisArg, ...args) => {
@@ -103,6 +117,12 @@ const managers: Readonly<Record<string, Partial<ContextManager>>> = {
     },
   },
 };
+
+test('a turn is as it is where its conversation is told by a promise that rejects', async () => {
+  const conversationId = reject as unknown as () => string;
+  const { tracer } = recorder();
+  expect(await come(traceLoop(plain, { tracer, conversationId }))).toEqual(await come(plain));
+});
 
 test.each(Object.entries(managers))(
   'a turn is as it is under a context manager whose %s',

@@ -88,7 +88,8 @@ describe('dying', () => {
     expect(outputs.map(({ value }) => value)).toEqual(['a', 'b', 'c']);
     expect(await pidOf(call)).not.toBe(first);
     await call('die');
-    const stays = /^MCP server test server: exited with code 3; its stderr/;
+    const stays =
+      /^MCP server test server: exited with code 3; .*; no more restarts are tried \(1 in all\)$/;
     expect((await call('echo')).error).toMatch(stays);
     expect((await call('echo')).error).toMatch(stays);
   });
@@ -102,6 +103,17 @@ describe('dying', () => {
       await call('die');
       expect((await call('echo', { text })).value).toBe(text);
     }
+  });
+
+  test('a restart counts for as long as the window', async () => {
+    const options = { restarts: 1, restartWindowMs: 600_000 };
+    const { call } = await openRegistry(goodServer, options);
+    await call('die');
+    expect((await call('echo', { text: 'a' })).value).toBe('a');
+    await call('die');
+    expect((await call('echo')).error).toMatch(
+      /^MCP server test server: exited .*; no more restarts are tried for \d+ s \(1 within 600 s\)$/,
+    );
   });
 
   test('a kill is noticed without a call, and what it started goes with it', async () => {

@@ -149,6 +149,8 @@ describe('what is wrong is a TypeError that names it', () => {
     ['callTimeoutMs', goodServer, { callTimeoutMs: Number.NaN }, /callTimeoutMs: .* got NaN/],
     ['startTimeoutMs', goodServer, { startTimeoutMs: -1 }, /startTimeoutMs: expected .* got -1/],
     ['restarts', goodServer, { restarts: 1.5 }, /restarts: expected a whole number from 0/],
+    ['restartWindowMs', goodServer, { restartWindowMs: 0 }, /restartWindowMs: expected .* got 0/],
+    ['restartWindowMs', goodServer, { restartWindowMs: '9' }, /restartWindowMs: expected .* above 0/],
   ];
   test.each(wrong)('%s', async (_, source, options, text) => {
     const promise = open(source as never, options as never);

@@ -4,6 +4,12 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 
 import { mismatch } from '../shape.ts';
 import { errorCode, fsError, quotePath } from './fs-error.ts';
+import {
+  inSessionHome,
+  isInSessionHome,
+  isSessionHomeName,
+  wouldBeInSessionHome,
+} from './session-home.ts';
 
 /** The longest path that is looked at, in UTF-16 units. */
 export const MAX_PATH = 4_096;
@@ -55,6 +61,9 @@ const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBL
  * link nor a swap in between leads out. Links that stay within the root are fine. Every error is
  * an `Error` whose message names the path as it was asked for.
  *
+ * One folder in it is not for tools either, neither by its path nor by a link: the home of its
+ * sessions. No listing shows it.
+ *
  * A hard link cannot be told from the file itself; who may make one here may read its target.
  */
 export class FileRoot {
@@ -77,10 +86,10 @@ export class FileRoot {
   async locate(path: string): Promise<Place> {
     const wanted = this.#wanted(path);
     const real = await realpath(wanted).catch(async (error: unknown) => {
-      await this.#refuseOutside(wanted, path);
+      await this.#refuseAbove(wanted, path);
       throw fsError(path, error);
     });
-    if (!this.#holds(real)) throw leadsOutside(path);
+    await this.#refuse(real, path);
     return { real, shown: this.#shown(wanted) };
   }
 
@@ -92,11 +101,13 @@ export class FileRoot {
     for (let folder = dirname(wanted); this.#holds(folder); folder = dirname(folder)) {
       const real = await realpath(folder).catch(async (error: unknown) => {
         if (errorCode(error) === 'ENOENT') return null;
-        await this.#refuseOutside(folder, path);
+        await this.#refuseAbove(folder, path);
         throw fsError(path, error);
       });
       if (real !== null) {
-        if (!this.#holds(real)) throw leadsOutside(path);
+        await this.#refuse(real, path);
+        const name = missing[0] ?? basename(wanted);
+        if (await wouldBeInSessionHome(this.#path, real, name)) throw inSessionHome();
         const place = { real, shown: this.#shown(folder) };
         return { folder: place, missing, name: basename(wanted), shown: this.#shown(wanted) };
       }
@@ -133,7 +144,9 @@ export class FileRoot {
     if (kind !== 'folder') throw expectedKind('folder', kind, place.shown);
     const entries = await readdir(place.real, { withFileTypes: true }).catch(failAt(place.shown));
     if (!(await isStill(place.real))) throw changed(place.shown);
-    return { place, entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)) };
+    const isRoot = place.real === this.#path;
+    const listed = entries.filter(({ name }) => !(isRoot && isSessionHomeName(name)));
+    return { place, entries: listed.sort((a, b) => (a.name < b.name ? -1 : 1)) };
   }
 
   /** The size in bytes of a file in a folder; `null` when it is gone. */
@@ -164,12 +177,18 @@ export class FileRoot {
     return path === this.#path || path.startsWith(prefix);
   }
 
-  /** Below a link that leads out, what is missing must read the same as what is there. */
-  async #refuseOutside(wanted: string, path: string): Promise<void> {
+  /** Refuses a path without links that is not for tools. */
+  async #refuse(real: string, path: string): Promise<void> {
+    if (!this.#holds(real)) throw leadsOutside(path);
+    if (await isInSessionHome(this.#path, real)) throw inSessionHome();
+  }
+
+  /** Below what is refused, what is missing must read the same as what is there. */
+  async #refuseAbove(wanted: string, path: string): Promise<void> {
     for (let folder = dirname(wanted); this.#holds(folder); folder = dirname(folder)) {
       const real = await realpath(folder).catch(() => null);
-      if (real !== null && !this.#holds(real)) throw leadsOutside(path);
-      if (real !== null || folder === dirname(folder)) return;
+      if (real !== null) return this.#refuse(real, path);
+      if (folder === dirname(folder)) return;
     }
   }
 }

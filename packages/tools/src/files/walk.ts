@@ -1,6 +1,9 @@
 import { kindOf, pathIn, type FileKind, type FileRoot } from './file-root.ts';
 
-/** What is made by machines, or fetched, and would drown what people wrote. */
+/**
+ * What is made by machines, or fetched, and would drown what people wrote. The home of sessions of
+ * the root is never listed; one further down belongs to another root.
+ */
 const SKIPPED_FOLDERS = new Set(['node_modules', '.git', '.celestea', 'dist']);
 
 /** One file of a walk, or a folder that could not be listed. */

@@ -1,14 +1,13 @@
 import { thrownText } from '../thrown.ts';
+import { RestartBudget, type RestartLimits } from './restart-budget.ts';
 import { NotSentError, Session } from './session.ts';
 import type { Dial, Link } from './source.ts';
 import { after, Ending, stoppable, type Stop } from './stoppable.ts';
 
 /** What a connection is set up with. */
-export interface ConnectionOptions {
+export interface ConnectionOptions extends RestartLimits {
   dial: Dial;
   startTimeoutMs: number;
-  /** How often a server that died is started again, all in all. */
-  restarts: number;
   /** The rest of the start, which counts to its time: a session is up when this has resolved. */
   onStart: (session: Session) => Promise<void>;
   onListChanged: (session: Session) => void;
@@ -29,16 +28,16 @@ interface Attempt {
 /** A server across its restarts: at most one session at a time. */
 export class Connection {
   readonly #options: ConnectionOptions;
+  readonly #restarts: RestartBudget;
   readonly #closing = new Ending();
   readonly #sweeping = new Set<Promise<void>>();
   #state: State = { kind: 'down', why: 'not started' };
-  #restartsLeft: number;
   #name: string;
   #closed: Promise<void> | null = null;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
-    this.#restartsLeft = options.restarts;
+    this.#restarts = new RestartBudget(options);
     this.#name = options.dial.label;
   }
 
@@ -91,14 +90,19 @@ export class Connection {
       case 'starting':
         return state.started;
       case 'down':
-        if (!this.#options.dial.again || this.#restartsLeft <= 0) throw this.#error(state.why);
-        this.#restartsLeft -= 1;
-        return this.#start();
+        return this.#restart(state.why);
       case 'closed':
         throw this.#error('it was closed');
       default:
         return state satisfies never;
     }
+  }
+
+  #restart(why: string): Promise<Session> {
+    if (!this.#options.dial.again) throw this.#error(why);
+    const refusal = this.#restarts.take();
+    if (refusal !== null) throw this.#error(`${why}; ${refusal}`);
+    return this.#start();
   }
 
   #start(): Promise<Session> {

@@ -36,7 +36,7 @@ export interface McpTools {
 /**
  * The tools of an MCP server, to be called like any other: started or connected to, listed, and
  * followed when the list changes. A server that dies fails the calls in flight and is started
- * again on the next call, `restarts` times in all.
+ * again on the next call, `restarts` times in all or within `restartWindowMs`.
  *
  * Rejects with a `TypeError` that names an option or a part of the source that is wrong, and with
  * an `Error` that names the server and the end of its stderr when it cannot be started.
@@ -83,6 +83,8 @@ export async function mcpTools(
     dial,
     startTimeoutMs: settings.startTimeoutMs,
     restarts: settings.restarts,
+    restartWindowMs: settings.restartWindowMs,
+    now: () => performance.now(),
     onStart: async (session) => {
       tools.update(await listTools(session));
     },

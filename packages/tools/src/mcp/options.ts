@@ -31,8 +31,16 @@ export interface McpToolsOptions {
   callTimeoutMs?: number;
   /** Milliseconds for a server to start, to say its name and to list its tools. Default 30 000. */
   startTimeoutMs?: number;
-  /** How often a server that died is started again, on the next call, all in all. Default 1. */
+  /**
+   * How often a server that died is started again, on the next call: in all, or within
+   * `restartWindowMs`. Default 1.
+   */
   restarts?: number;
+  /**
+   * Milliseconds after which a restart no longer counts, for a program that runs for days. Default:
+   * none, each of them counts for as long as the tools are there.
+   */
+  restartWindowMs?: number;
 }
 
 /** The options with their defaults. */
@@ -41,6 +49,7 @@ export interface McpSettings {
   callTimeoutMs: number | undefined;
   startTimeoutMs: number;
   restarts: number;
+  restartWindowMs: number | null;
   putImage: McpToolsOptions['putImage'];
   onProgress: McpToolsOptions['onProgress'];
 }
@@ -52,7 +61,7 @@ export function readOptions(options: McpToolsOptions): McpSettings {
   const given: unknown = options;
   if (!isRecord(given)) fail('options', 'an object', given);
   const { prefix, callTimeoutMs, startTimeoutMs = START_TIMEOUT_MS, restarts = 1 } = options;
-  const { putImage, onProgress } = options;
+  const { putImage, onProgress, restartWindowMs } = options;
   if (prefix !== undefined && (typeof prefix !== 'string' || prefix === '')) {
     fail('prefix', 'a non-empty string', prefix);
   }
@@ -61,9 +70,20 @@ export function readOptions(options: McpToolsOptions): McpSettings {
   if (!Number.isInteger(restarts) || restarts < 0) {
     fail('restarts', 'a whole number from 0', restarts);
   }
+  if (restartWindowMs !== undefined && !(Number.isFinite(restartWindowMs) && restartWindowMs > 0)) {
+    fail('restartWindowMs', 'milliseconds above 0', restartWindowMs);
+  }
   checkFunction('putImage', putImage);
   checkFunction('onProgress', onProgress);
-  return { prefix: prefix ?? null, callTimeoutMs, startTimeoutMs, restarts, putImage, onProgress };
+  return {
+    prefix: prefix ?? null,
+    callTimeoutMs,
+    startTimeoutMs,
+    restarts,
+    restartWindowMs: restartWindowMs ?? null,
+    putImage,
+    onProgress,
+  };
 }
 
 function checkTime(name: string, ms: unknown): void {
