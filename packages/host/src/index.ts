@@ -15,6 +15,7 @@ export type {
   WireReply,
   WireRunning,
   WireSession,
+  WireState,
 } from './http/wire.ts';
 export {
   commentFrame,

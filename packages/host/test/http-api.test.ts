@@ -310,17 +310,6 @@ describe('refusals', () => {
     });
   });
 
-  test('a damaged session is a fault that names neither path nor line', async () => {
-    await withHost({}, async (host) => {
-      const id = await host.session();
-      writeFileSync(join(host.folder, `${id}.jsonl`), 'no row\n{"type":"user_message","text":""}\n');
-      const reply = await host.post(`/api/sessions/${id}/turns`, { text: 'hello' });
-      expect(reply.status).toBe(500);
-      expect(JSON.stringify(reply.body)).not.toContain(host.folder);
-      expect(errorOf(reply)['message']).toBe('the session or its disk is at fault');
-    });
-  });
-
   test('closing the host ends its streams; no turn starts and no stream opens after that', async () => {
     await withHost({}, async (host) => {
       const id = await host.session();

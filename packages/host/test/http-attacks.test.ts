@@ -6,7 +6,6 @@ import { describe, expect, test, vi } from 'vitest';
 
 import {
   BEARER,
-  checkHead,
   errorOf,
   JSON_TYPE,
   TOKEN,
@@ -14,87 +13,6 @@ import {
   withServer,
   type Reply,
 } from './http-support.ts';
-
-describe('the token', () => {
-  const wrong = { ...BEARER, authorization: `Bearer ${TOKEN.slice(0, -1)}x` };
-
-  test.each<[string, Record<string, string>]>([
-    ['none', {}],
-    ['a wrong one', wrong],
-    ['an empty one', { authorization: 'Bearer ' }],
-    ['another scheme', { authorization: `Basic ${TOKEN}` }],
-    ['a wrong cookie', { cookie: 'celestea_token=other' }],
-    ['the right cookie beside a wrong header', { ...wrong, cookie: `celestea_token=${TOKEN}` }],
-  ])('without the right one (%s) every route is closed but healthz', async (_, headers) => {
-    await withHost({}, async (host) => {
-      for (const { method, path, isOpen = false } of host.host.routes) {
-        const url = `/api${path.replaceAll(/\{\w+\}/g, 'x')}`;
-        const reply = await host.ask(method.toUpperCase(), url, { headers });
-        expect(reply.status).toBe(isOpen ? 200 : 401);
-        if (!isOpen) expect(reply.headers.get('www-authenticate')).toBe('Bearer');
-      }
-      expect((await host.ask('GET', '/api/nothing', { headers })).status).toBe(401);
-      expect((await host.ask('GET', '/elsewhere', { headers })).status).toBe(401);
-    });
-  });
-
-  test('the cookie is as good as the header', async () => {
-    await withHost({}, async (host) => {
-      const headers = { cookie: `celestea_token=${TOKEN}`, ...JSON_TYPE };
-      expect((await host.ask('POST', '/api/sessions', { headers, body: '{}' })).status).toBe(201);
-    });
-  });
-
-  test('in the query it opens nothing, and at / becomes a cookie that no script sees', async () => {
-    await withHost({}, async (host) => {
-      expect((await host.ask('GET', `/api/sessions?token=${TOKEN}`, {})).status).toBe(401);
-      const response = await host.raw('GET', `/?token=${TOKEN}`);
-      expect([response.status, response.headers.get('location')]).toEqual([303, '/']);
-      expect(response.headers.get('set-cookie')).toBe(
-        `celestea_token=${TOKEN}; Path=/; HttpOnly; SameSite=Strict`,
-      );
-      checkHead(response, await response.text());
-    });
-  });
-
-  test('the page is locked without it, and holds neither script nor style', async () => {
-    await withHost({}, async (host) => {
-      for (const path of ['/', '/?token=wrong', '/?token=']) {
-        const locked = await host.raw('GET', path);
-        expect([locked.status, locked.headers.get('set-cookie')]).toEqual([401, null]);
-        checkHead(locked, await locked.text());
-      }
-      const page = await host.raw('GET', '/', { headers: { cookie: `celestea_token=${TOKEN}` } });
-      const text = await page.text();
-      expect(page.status).toBe(200);
-      expect(page.headers.get('content-type')).toContain('text/html');
-      expect(text).toContain('not built yet');
-      expect(text).not.toMatch(/<script|<style|style=|onclick/);
-      checkHead(page, text);
-    });
-  });
-
-  test('it is in no refusal, even when a caller wrote it there', async () => {
-    const token = 'sixteen-letters-';
-    await withHost({ token }, async (host) => {
-      const headers = { authorization: `Bearer ${token}`, ...JSON_TYPE };
-      const body = JSON.stringify({ [token]: token, text: [token] });
-      const reply = await host.ask('POST', '/api/sessions', { headers, body });
-      expect(reply.status).toBe(400);
-      expect(JSON.stringify(reply.body)).not.toContain(token);
-    });
-  });
-
-  test('a host makes a token of its own, another each time', async () => {
-    await withHost({ token: undefined }, async (one) => {
-      await withHost({ token: undefined }, (two) => {
-        expect(one.host.token).toMatch(/^[\w-]{43}$/);
-        expect(one.host.token).not.toBe(two.host.token);
-        return Promise.resolve();
-      });
-    });
-  });
-});
 
 describe('other sites', () => {
   test.each([
@@ -317,6 +235,36 @@ describe('limits', () => {
   test('who has no token uses up nothing', async () => {
     await withHost({ limits: { requestsPerMinute: 1 } }, async (host) => {
       for (let asked = 0; asked < 5; asked += 1) await host.ask('GET', '/api/sessions', {});
+      expect((await host.get('/api/sessions')).status).toBe(200);
+    });
+  });
+
+  test('who asks too often can still stop a turn and answer a question', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    await withHost({ limits: { requestsPerMinute: 2 } }, async (host) => {
+      const id = await host.session();
+      expect((await host.get('/api/sessions')).status).toBe(429);
+      const [cancel, answer] = [`/api/sessions/${id}/cancel`, `/api/sessions/${id}/approvals/a`];
+      for (let asked = 0; asked < 60; asked += 1) {
+        expect((await host.post(cancel)).status).toBe(409);
+        expect((await host.post(answer, { decision: 'deny' })).status).toBe(410);
+      }
+      for (const path of [cancel, answer]) {
+        const refused = await host.post(path, { decision: 'deny' });
+        expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+      }
+      expect((await host.post(`/api/sessions/${id}/steer`, { text: 'a' })).status).toBe(429);
+      expect((await host.get(answer)).status).toBe(429);
+      vi.advanceTimersByTime(500);
+      expect((await host.post(cancel)).status).toBe(409);
+      expect((await host.post(cancel)).status).toBe(429);
+    });
+  });
+
+  test('stopping turns and answering questions uses up nothing of the rest', async () => {
+    await withHost({ limits: { requestsPerMinute: 3 } }, async (host) => {
+      const id = await host.session();
+      for (let asked = 0; asked < 5; asked += 1) await host.post(`/api/sessions/${id}/cancel`);
       expect((await host.get('/api/sessions')).status).toBe(200);
     });
   });

@@ -6,7 +6,14 @@ import { describe, expect, test } from 'vitest';
 
 import { pageFolderFor } from '../src/http/page-folder.ts';
 import { createHost, type HostOptions } from '../src/index.ts';
-import { BEARER, checkHead, TOKEN, withHost, withServer, type TestHost } from './http-support.ts';
+import {
+  BEARER,
+  checkHead,
+  COOKIE,
+  withHost,
+  withServer,
+  type TestHost,
+} from './http-support.ts';
 import { testFolder } from './sessions-support.ts';
 
 const INDEX = '<!doctype html><title>page</title>';
@@ -48,7 +55,7 @@ const withPage = (work: (host: TestHost, page: string) => Promise<void>): Promis
 describe('a built page', () => {
   test('stands at / for who has the token, and is locked for others', async () => {
     await withPage(async (host) => {
-      const open = await host.raw('GET', '/', { headers: { cookie: `celestea_token=${TOKEN}` } });
+      const open = await host.raw('GET', '/', { headers: { cookie: COOKIE } });
       const text = await open.text();
       expect([open.status, text]).toEqual([200, INDEX]);
       expect(open.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -114,7 +121,7 @@ describe('a built page', () => {
         const post = await host.post(path);
         expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
       }
-      const cookie = { cookie: `celestea_token=${TOKEN}` };
+      const cookie = { cookie: COOKIE };
       const asset = await host.raw('GET', '/assets/main-1a.js', { headers: cookie });
       expect(asset.status).toBe(200);
     });

@@ -12,6 +12,7 @@ import { serveHost, type Host } from '../src/index.ts';
 import {
   BEARER,
   checkHead,
+  errorOf,
   EventReader,
   JSON_TYPE,
   withHost,
@@ -171,10 +172,42 @@ describe('events', () => {
       expect(await begin(host, id, query)).toBe(first + 3);
       expect(await begin(host, id, query, String(first + 3))).toBe(first + 4);
       expect(await begin(host, id, '')).toBe(first + 3 * turn);
-      expect(await begin(host, id, query, 'no number')).toBe(first + 4 * turn);
-      expect((await host.get(`/api/sessions/${id}/events?lastEventId=x`)).status).toBe(400);
+      expect(await begin(host, id, query, '')).toBe(first + 3);
     });
   });
+
+  test.each([
+    ['header', '', { 'last-event-id': '-1' }],
+    ['query', '?lastEventId=-1', {}],
+    ['query beside an empty header', '?lastEventId=-1', { 'last-event-id': '' }],
+  ])('−1 in the %s begins with the first event that is kept', async (_, query, headers) => {
+    await withHost({ scripts: [say('Hi.')], ring: { maxEvents: 3 } }, async (host) => {
+      const id = await host.session();
+      const all = await host.wholeTurn(id);
+      const init = { headers: { ...BEARER, ...headers } };
+      const path = `/api/sessions/${id}/events${query}`;
+      const reader = new EventReader(await host.raw('GET', path, init));
+      await reader.until(({ id: seq }) => seq === all.at(-1)?.id);
+      await reader.close();
+      expect(ids(reader.seen)).toEqual(ids(all.slice(-3)));
+    });
+  });
+
+  test.each(['x', '-2', '1.5', '1e3', '0x1', '1, 2', '+1', '−1', '9007199254740992'])(
+    'a place that is no whole number (%s) is refused, in the header as in the query',
+    async (place) => {
+      await withHost({}, async (host) => {
+        const path = `/api/sessions/${await host.session()}/events`;
+        const isText = /^[\x20-\x7e]+$/.test(place); // all that a header can hold
+        const inHeader = isText ? await host.get(path, { 'last-event-id': place }) : null;
+        const inQuery = await host.get(`${path}?lastEventId=${encodeURIComponent(place)}`);
+        for (const reply of [inHeader ?? inQuery, inQuery]) {
+          expect([reply.status, errorOf(reply)['code']]).toEqual([400, 'invalid']);
+        }
+        if (inHeader !== null) expect(errorOf(inHeader)['message']).toContain('Last-Event-ID');
+      });
+    },
+  );
 
   test('a reader that missed too much is told what the session is doing', async () => {
     const { gate, options } = gated();

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +21,10 @@ import {
 
 export const TOKEN = 'a-token-that-nobody-guesses-0123456789-abcdef';
 export const BEARER = { authorization: `Bearer ${TOKEN}` };
+/** The name of the cookie that holds a token. */
+export const cookieName = (token: string): string =>
+  `celestea_token_${createHash('sha256').update(token).digest('hex').slice(0, 8)}`;
+export const COOKIE = `${cookieName(TOKEN)}=${TOKEN}`;
 export const JSON_TYPE = { 'content-type': 'application/json' };
 
 export interface TestHostOptions extends Partial<Omit<HostOptions, 'parts'>> {

@@ -11,7 +11,7 @@ import { pino, type Logger } from 'pino';
 import { describe, expect, test, vi } from 'vitest';
 
 import { createHost, type ApprovalDesk, type HostOptions } from '../src/index.ts';
-import { BEARER, JSON_TYPE, TOKEN, withHost } from './http-support.ts';
+import { BEARER, COOKIE, JSON_TYPE, TOKEN, withHost } from './http-support.ts';
 
 type Line = Record<string, unknown>;
 
@@ -67,7 +67,7 @@ describe('the lines of a host', () => {
       await reader.untilEnd(turn);
       await reader.close();
       await host.raw('GET', `/?token=${TOKEN}`);
-      const cookie = `celestea_token=${TOKEN}; a=SECRET-COOKIE`;
+      const cookie = `${COOKIE}; a=SECRET-COOKIE`;
       await host.raw('GET', '/', { headers: { cookie } });
       await host.get('/api/SECRET-PATH?q=SECRET-QUERY', { 'x-a': 'SECRET-HEADER' });
       await host.post('/api/sessions', { 'SECRET-FIELD': 1 });

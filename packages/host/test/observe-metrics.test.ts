@@ -31,8 +31,14 @@ async function scrape(host: TestHost): Promise<Map<string, number>> {
   return samplesIn(text);
 }
 
-const observer = (): Observer =>
-  new Observer({ log: null, redact: (text) => text, readers: () => 0, openSessions: () => 0 });
+const observer = (isTool: (session: string, name: string) => boolean = () => true): Observer =>
+  new Observer({
+    log: null,
+    redact: (text) => text,
+    readers: () => 0,
+    openSessions: () => 0,
+    isTool,
+  });
 
 const samplesOf = async (seen: Observer): Promise<Map<string, number>> =>
   samplesIn((await seen.metrics()).text);
@@ -58,7 +64,7 @@ describe('the metrics of a host', () => {
         celestea_turn_duration_seconds_count: 1,
         celestea_model_steps_total: 2,
         'celestea_tool_calls_total{tool="work",ok="true"}': 1,
-        'celestea_tool_calls_total{tool="none",ok="false"}': 1,
+        'celestea_tool_calls_total{tool="other",ok="false"}': 1,
         'celestea_model_tokens_total{kind="input"}': 7,
         'celestea_model_tokens_total{kind="output"}': 5,
         'celestea_model_tokens_total{kind="cached"}': 3,
@@ -184,6 +190,27 @@ describe('an observer', () => {
     expect(tools.length).toBe(101);
     expect(samples.get('celestea_tool_calls_total{tool="other",ok="true"}')).toBe(150);
     expect(samples.get('celestea_tool_calls_total{tool="tool-7",ok="true"}')).toBe(2);
+  });
+
+  test('gives no name that a model made up, and none that is too long', async () => {
+    const long = 'n'.repeat(65);
+    const real = new Set([long, 'n'.repeat(64), 'tool-249']);
+    const seen = observer((session, name) => session === 'a' && real.has(name));
+    const longs: HostEvent[] = [...real].flatMap((name) => [
+      { name: 'tool', turn: 'turn-0', payload: { id: name, name, args: {} } },
+      { name: 'tool_result', turn: 'turn-0', payload: { id: name, ok: true } },
+    ]);
+    for (let index = 0; index < 249; index += 1) {
+      for (const event of answered(index)) seen.onEvent('a', event);
+    }
+    for (const event of longs) seen.onEvent('a', event);
+    for (const event of answered(249)) seen.onEvent('b', event);
+    const samples = [...(await samplesOf(seen))];
+    expect(samples.filter(([name]) => name.includes('tool_calls')).sort()).toEqual([
+      [`celestea_tool_calls_total{tool="${'n'.repeat(64)}",ok="true"}`, 1],
+      ['celestea_tool_calls_total{tool="other",ok="true"}', 251],
+      ['celestea_tool_calls_total{tool="tool-249",ok="true"}', 1],
+    ]);
   });
 
   test('tells calls of the same id in two sessions apart', async () => {

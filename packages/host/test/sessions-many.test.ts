@@ -269,6 +269,21 @@ describe('closing all', () => {
     expect(await refused).toBe('gone');
     expect(await codeOf(() => sessions.get(ids[0] ?? ''))).toBe('gone');
   });
+
+  test('leaves a session to be looked at until it is closed', async () => {
+    const phases: [unknown, boolean][] = [];
+    const made = newSessions({
+      parts: partsOf(new HangingLlm()),
+      publish: (id) => ({ payload }) => {
+        phases.push([payload['phase'], made.sessions.peek(id) !== null && made.sessions.holds(id)]);
+      },
+    });
+    const id = await made.store.create();
+    (await made.sessions.get(id)).startTurn('go');
+    await made.sessions.closeAll();
+    expect(phases.at(-1)).toEqual(['cancelled', true]);
+    expect([made.sessions.peek(id), made.sessions.holds(id)]).toEqual([null, false]);
+  });
 });
 
 test('a wrong option is told by name', () => {

@@ -142,7 +142,7 @@ describe('making and opening', () => {
     writeFileSync(join(folder, 'bad.jsonl'), `${fileText(rows)}{"type":"no row"}\n`);
     const store = new SessionStore(folder);
     const failure = await store.open('bad').catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: 'failed' });
+    expect(failure).toMatchObject({ code: 'damaged' });
     expect(String(failure)).toContain('session bad is damaged in line 5');
     expect(String(failure)).not.toContain(folder);
     expect(await store.rows('bad')).toEqual(rows);

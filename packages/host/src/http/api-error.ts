@@ -9,6 +9,7 @@ export type ApiErrorCode =
   | 'method_not_allowed'
   | 'busy'
   | 'idle'
+  | 'damaged'
   | 'gone'
   | 'too_large'
   | 'unsupported_media_type'
@@ -26,6 +27,7 @@ const STATUSES: Readonly<Record<ApiErrorCode, ApiErrorStatus>> = {
   method_not_allowed: 405,
   busy: 409,
   idle: 409,
+  damaged: 409,
   gone: 410,
   too_large: 413,
   unsupported_media_type: 415,

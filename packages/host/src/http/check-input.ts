@@ -14,24 +14,35 @@ const MAX_NAME = 40;
  * What came, as its schema says it has to be.
  *
  * @param where what a message calls it: `body` or `query`.
+ * @param redact takes the token out of a name before it is cut, so that no part of it is left.
  * @throws ApiError `invalid`, which says which field, what was expected and what came.
  */
-export function checkInput<T>(schema: z.ZodType<T>, value: unknown, where: string): T {
+export function checkInput<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  where: string,
+  redact: (text: string) => string,
+): T {
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
-  const issues = result.error.issues.flatMap((issue) => describe(issue, where));
+  const issues = result.error.issues.flatMap((issue) => describe(issue, where, redact));
   const [first] = issues;
   const { field, expected, came } = first ?? { field: where, expected: 'another one', came: '' };
   const message = `${field}: expected ${expected}, got ${came}`;
   throw new ApiError('invalid', message, { details: { issues: issues.slice(0, MAX_ISSUES) } });
 }
 
-function describe(issue: Issue, where: string): WireIssue[] {
+function describe(
+  issue: Issue,
+  where: string,
+  redact: (text: string) => string,
+): WireIssue[] {
   const field = [where, ...issue.path.map(String)].join('.');
   if (issue.code !== 'unrecognized_keys') {
     return [{ field, expected: expectedBy(issue), came: describeValue(issue.input) }];
   }
-  return issue.keys.map((key) => ({
+  const keys = issue.keys.slice(0, MAX_ISSUES).map(redact);
+  return keys.map((key) => ({
     field: `${field}.${key.length > MAX_NAME ? `${key.slice(0, MAX_NAME)}…` : key}`,
     expected: 'no such field',
     came: 'one',

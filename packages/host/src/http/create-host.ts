@@ -12,10 +12,11 @@ import { PAGE_PATHS, servePage } from './page-routes.ts';
 import { RateLimit } from './rate-limit.ts';
 import { readJson } from './read-body.ts';
 import { errorReply, secure, successReply } from './replies.ts';
-import { methodName, RouteNames } from './route-names.ts';
+import { methodName, NO_ROUTE, RouteNames } from './route-names.ts';
 import { defineRoute, type Route } from './route.ts';
 import { nothing, okReply, openApiReply } from './schemas.ts';
 import { sessionRoutes } from './session-routes.ts';
+import { socketOf, whenSocketCloses } from './socket-end.ts';
 import { turnRoutes } from './turn-routes.ts';
 
 /** The answer to what was thrown on the way to the route of that path. */
@@ -39,6 +40,8 @@ export interface Host {
 }
 
 const METRICS_PATH = '/metrics';
+/** More than a person can do, beside whatever floods the rest. */
+const URGENT_PER_MINUTE = 120;
 
 /**
  * Makes a host; nothing listens yet. The page is read now, and nothing of the sessions before it
@@ -51,15 +54,21 @@ export function createHost(options: HostOptions): Host {
   const checked = checkHostOptions(options);
   const hub = new Hub(checked);
   const names = new HostNames(checked.allowedHosts);
-  const gate: Gate = { token: hub.token, names, rate: new RateLimit(checked.requestsPerMinute) };
   const routes = allRoutes(hub);
+  const gate: Gate = {
+    token: hub.token,
+    names,
+    rate: new RateLimit(checked.requestsPerMinute),
+    urgentRate: new RateLimit(URGENT_PER_MINUTE),
+    isUrgent: urgentAmong(routes),
+  };
   const app = new Hono();
   const refuse = refuser(hub);
   app.use('*', observing(hub, routes));
   serveFrame(app, gate, refuse);
   servePage(app, gate, checked.page === null ? null : readPage(checked.page));
   serveMetrics(app, hub);
-  serveRoutes(app, routes, refuse, checked.bodyBytes);
+  serveRoutes(app, routes, refuse, hub);
   for (const path of ['/', '/assets/*', '/favicon.svg', METRICS_PATH]) {
     app.all(path, refuseMethod(['get']));
   }
@@ -105,8 +114,15 @@ function allRoutes(hub: Hub): Route[] {
       answer: () => ({ fields: {} }),
     }),
   );
-  document = openApiDocument(routes);
+  document = openApiDocument(routes, hub.token.cookieName);
   return routes;
+}
+
+/** Tells the requests of the routes that are counted apart. */
+function urgentAmong(routes: readonly Route[]): Gate['isUrgent'] {
+  const urgent = routes.filter(({ isUrgent = false }) => isUrgent);
+  const names = new RouteNames(urgent.map((route) => `${route.method} /api${route.path}`));
+  return (method, path) => names.of(`${method.toLowerCase()} ${path}`) !== null;
 }
 
 /** What is answered with a 500 is told to the owner of the host alone. */
@@ -131,7 +147,8 @@ function observing({ observer }: Hub, routes: readonly Route[]): MiddlewareHandl
     const began = performance.now();
     await next();
     const milliseconds = Math.round(performance.now() - began);
-    const [route, method] = [names.of(c.req.path), methodName(c.req.method)];
+    const route = names.of(c.req.path) ?? NO_ROUTE;
+    const method = methodName(c.req.method);
     observer.onRequest({ route, method, status: c.res.status, milliseconds });
   };
 }
@@ -166,7 +183,7 @@ function serveRoutes(
   app: Hono,
   routes: readonly Route[],
   refuse: Refuse,
-  bodyBytes: number,
+  { token, options: { bodyBytes } }: Hub,
 ): void {
   for (const route of routes) {
     app.on(route.method.toUpperCase(), honoPath(route), async (c) => {
@@ -176,6 +193,8 @@ function serveRoutes(
           query: c.req.query(),
           readBody: () => readJson(c.req.raw, bodyBytes),
           request: c.req.raw,
+          redact: (text) => token.redact(text),
+          whenGone: (tell) => whenSocketCloses(socketOf(c.env), tell),
         });
         return successReply(answer, route.reply);
       } catch (error) {

@@ -1,3 +1,5 @@
+import { describeValue } from '@celestea/core';
+
 import { eventStream, parseLastEventId } from '../events/index.ts';
 import { ApiError } from './api-error.ts';
 import type { Hub } from './hub.ts';
@@ -9,6 +11,9 @@ import { watchEnd } from './stream-slots.ts';
 const RETRY_MS = 1000;
 /** When a slot may be free again, in seconds: nobody knows. */
 const SLOT_RETRY_S = '5';
+
+/** Begins with the first event that is kept, whatever its seq is. */
+const FROM_FIRST = -1;
 
 /** `X-Accel-Buffering` is for a proxy that would hold events back. */
 const HEADERS: Readonly<Record<string, string>> = {
@@ -37,21 +42,32 @@ export const eventRoutes = (hub: Hub): Route[] => [
       schema: null,
     },
     refusals: ['not_found', 'gone'],
-    answer: async ({ params: { id }, query, request }) => {
+    answer: async ({ params: { id }, query, request, whenGone }) => {
       await hub.summary(id);
+      const seq = seqOf(request.headers.get('last-event-id') ?? '') ?? query.lastEventId ?? null;
       if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
       if (hub.closing.aborted) throw new ApiError('gone', 'the host is closed');
-      const header = request.headers.get('last-event-id');
-      const lastEventId = header === null ? query.lastEventId : parseLastEventId(header);
-      return new Response(openStream(hub, id, lastEventId ?? null), { headers: HEADERS });
+      return new Response(openStream(hub, id, seq, whenGone), { headers: HEADERS });
     },
   }),
 ];
+
+/** Where a `Last-Event-ID` says to go on, by the rules of the query; `null` for an empty one. */
+function seqOf(header: string): number | null {
+  if (header === '') return null;
+  const seq = header === String(FROM_FIRST) ? FROM_FIRST : parseLastEventId(header);
+  if (seq !== null) return seq;
+  const expected = 'a whole number from -1';
+  const came = describeValue(header);
+  const details = { issues: [{ field: 'Last-Event-ID', expected, came }] };
+  throw new ApiError('invalid', `Last-Event-ID: expected ${expected}, got ${came}`, { details });
+}
 
 function openStream(
   hub: Hub,
   id: string,
   lastEventId: number | null,
+  whenGone: (tell: () => void) => () => void,
 ): ReadableStream<Uint8Array> {
   const leave = hub.slots.take();
   if (leave === null) {
@@ -60,8 +76,9 @@ function openStream(
   }
   const release = hub.rings.hold(id);
   const { heartbeatMs, maxQueuedBytes } = hub.options;
-  const stream = eventStream(hub.rings.of(id), {
-    lastEventId,
+  const ring = hub.rings.of(id);
+  const stream = eventStream(ring, {
+    lastEventId: lastEventId === FROM_FIRST ? ring.firstSeq - 1 : lastEventId,
     heartbeatMs,
     maxQueuedBytes,
     retryMs: RETRY_MS,
@@ -71,7 +88,7 @@ function openStream(
     },
     signal: hub.closing,
   });
-  return watchEnd(stream, () => {
+  return watchEnd(stream, whenGone, () => {
     leave();
     release();
   });

@@ -6,14 +6,15 @@ import { ApiError } from './api-error.ts';
 import { isOwnOrigin, type HostNames } from './host-names.ts';
 import type { RateLimit } from './rate-limit.ts';
 
-/** The name of the cookie that holds the token. */
-export const TOKEN_COOKIE = 'celestea_token';
-
 /** What a request has to pass before anything looks at it. */
 export interface Gate {
   readonly token: AccessToken;
   readonly names: HostNames;
   readonly rate: RateLimit;
+  /** For what must not wait for the rest. */
+  readonly urgentRate: RateLimit;
+  /** Whether a request is counted apart from the rest. */
+  readonly isUrgent: (method: string, path: string) => boolean;
 }
 
 /**
@@ -52,11 +53,12 @@ export function checkToken(c: Context, gate: Gate): void {
     const headers = { 'WWW-Authenticate': 'Bearer' };
     throw new ApiError('unauthorized', 'expected the token of this host', { headers });
   }
-  checkRate(gate);
+  const { rate, urgentRate, isUrgent } = gate;
+  checkRate(isUrgent(c.req.method, c.req.path) ? urgentRate : rate);
 }
 
 /** Counts a request. Throws an {@link ApiError} `too_many` when it is one too many. */
-export function checkRate({ rate }: Gate): void {
+export function checkRate(rate: RateLimit): void {
   const seconds = rate.take();
   if (seconds === null) return;
   const headers = { 'Retry-After': String(seconds) };
@@ -66,7 +68,7 @@ export function checkRate({ rate }: Gate): void {
 /** Whether the token came in a header or in the cookie. */
 export function showsToken(c: Context, { token }: Gate): boolean {
   const header = c.req.header('authorization');
-  return token.fits(header === undefined ? getCookie(c, TOKEN_COOKIE) : bearerToken(header));
+  return token.fits(header === undefined ? getCookie(c, token.cookieName) : bearerToken(header));
 }
 
 const hostOf = (c: Context): string => c.req.header('host') ?? new URL(c.req.url).host;

@@ -9,21 +9,10 @@ import type { CheckedHostOptions } from './host-options.ts';
 import { Rings } from './rings.ts';
 import { StreamSlots } from './stream-slots.ts';
 import { viewApproval, viewRunning } from './views.ts';
-import type { WireApproval, WireRunning } from './wire.ts';
+import type { WireState } from './wire.ts';
 
 /** What a session is doing just now. */
-export interface SessionNow {
-  readonly running: WireRunning | null;
-  readonly approvals: readonly WireApproval[];
-}
-
-/** What a session is doing at an instant, and how far its log and its events were. */
-export interface SessionState extends SessionNow {
-  /** How many rows the log had. */
-  readonly rows: number;
-  /** The seq of the last event. */
-  readonly last_event_id: number;
-}
+export type SessionNow = Pick<WireState, 'running' | 'approvals'>;
 
 /** What the routes of a host share. */
 export class Hub {
@@ -60,6 +49,7 @@ export class Hub {
       redact: (text) => token.redact(text),
       readers: () => this.slots.taken,
       openSessions: () => this.live.openCount,
+      isTool: (id, name) => this.live.peek(id)?.hasTool(name) ?? false,
     });
   }
 
@@ -95,7 +85,7 @@ export class Hub {
    * One instant of a session: its rows, what runs, and the events after the last one are all that
    * there is, and nothing of it is there twice. Rejects as the store does.
    */
-  async state(id: string): Promise<SessionState> {
+  async state(id: string): Promise<WireState> {
     const release = this.rings.hold(id);
     try {
       for (;;) {
@@ -112,8 +102,14 @@ export class Hub {
     }
   }
 
-  #stateOf(id: string, rows: number): SessionState {
-    return { ...this.now(id), rows, last_event_id: this.rings.lastSeq(id) };
+  #stateOf(id: string, rows: number): WireState {
+    return {
+      ...this.now(id),
+      rows,
+      last_event_id: this.rings.lastSeq(id),
+      undelivered: this.live.peek(id)?.undelivered ?? [],
+      held_elsewhere: !this.live.holds(id) && this.store.isHeld(id),
+    };
   }
 
   /** Ends the streams, cancels what runs, closes the sessions. Rejects as `closeAll` does. */

@@ -16,9 +16,10 @@ const WITH_BODY: readonly ApiErrorCode[] = ['too_large', 'unsupported_media_type
 /**
  * The OpenAPI 3.1 document of these routes, made from the schemas that check what comes.
  *
+ * @param cookieName of the cookie that holds the token.
  * @throws TypeError when the schema of a body or a reply has no name in `components`.
  */
-export function openApiDocument(routes: readonly Route[]): Json {
+export function openApiDocument(routes: readonly Route[], cookieName: string): Json {
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const path = `/api${route.path}`;
@@ -36,7 +37,7 @@ export function openApiDocument(routes: readonly Route[]): Json {
       schemas: componentSchemas(),
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
-        cookie: { type: 'apiKey', in: 'cookie', name: 'celestea_token' },
+        cookie: { type: 'apiKey', in: 'cookie', name: cookieName },
       },
     },
     security: [{ bearer: [] }, { cookie: [] }],

@@ -2,7 +2,7 @@ import type { Context, Handler, Hono } from 'hono';
 import { setCookie } from 'hono/cookie';
 
 import { ApiError } from './api-error.ts';
-import { checkRate, showsToken, TOKEN_COOKIE, type Gate } from './gate.ts';
+import { checkRate, showsToken, type Gate } from './gate.ts';
 import type { PageFile, PageFiles } from './page-files.ts';
 import { LOCKED_PAGE, PAGE } from './page.ts';
 
@@ -24,8 +24,8 @@ function openPage(gate: Gate, page: PageFiles | null): Handler {
   return (c) => {
     const shown = c.req.query('token');
     if (shown !== undefined && gate.token.fits(shown)) {
-      checkRate(gate);
-      setCookie(c, TOKEN_COOKIE, gate.token.text, {
+      checkRate(gate.rate);
+      setCookie(c, gate.token.cookieName, gate.token.text, {
         httpOnly: true,
         sameSite: 'Strict',
         path: '/',
@@ -33,7 +33,7 @@ function openPage(gate: Gate, page: PageFiles | null): Handler {
       return c.redirect('/', 303);
     }
     if (shown !== undefined || !showsToken(c, gate)) return c.html(LOCKED_PAGE, 401);
-    checkRate(gate);
+    checkRate(gate.rate);
     if (page === null) return c.html(PAGE);
     return c.body(page.index.bytes, 200, { 'Content-Type': page.index.type });
   };

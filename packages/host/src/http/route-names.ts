@@ -1,5 +1,5 @@
 /** What a request is called that no route is for. */
-const NO_ROUTE = 'other';
+export const NO_ROUTE = 'other';
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST']);
 
@@ -15,8 +15,9 @@ export class RouteNames {
     this.#known = [...new Set(patterns)].map((pattern) => ({ pattern, fits: matcher(pattern) }));
   }
 
-  of(path: string): string {
-    return this.#known.find(({ fits }) => fits.test(path))?.pattern ?? NO_ROUTE;
+  /** `null` for a path of none. */
+  of(path: string): string | null {
+    return this.#known.find(({ fits }) => fits.test(path))?.pattern ?? null;
   }
 }
 

@@ -9,6 +9,11 @@ export interface RouteInput<Params, Query, Body> {
   readonly query: Query;
   readonly body: Body;
   readonly request: Request;
+  /**
+   * Tells once when the connection of who asked has closed, at once when it has already; the
+   * function that comes back ends the waiting.
+   */
+  readonly whenGone: (tell: () => void) => () => void;
 }
 
 /** What a handler gives: the fields of a reply, or a whole response. */
@@ -34,6 +39,8 @@ interface RouteFacts {
   readonly summary: string;
   /** Whether it asks for no token. */
   readonly isOpen?: boolean;
+  /** Whether it is counted apart from the rest, so that no flood of requests holds it up. */
+  readonly isUrgent?: boolean;
   readonly reply: RouteReply;
   /** How it may refuse, beside what all do. */
   readonly refusals: readonly ApiErrorCode[];
@@ -53,6 +60,10 @@ export interface RawInput {
   readonly query: Record<string, string>;
   readonly readBody: () => Promise<unknown>;
   readonly request: Request;
+  /** Takes the token out of a text that a refusal quotes. */
+  readonly redact: (text: string) => string;
+  /** As {@link RouteInput} has it. */
+  readonly whenGone: (tell: () => void) => () => void;
 }
 
 /** A route in the table that the router and the document are both made from. */
@@ -71,12 +82,18 @@ export function defineRoute<Params, Query, Body>(
   const { answer, ...facts } = definition;
   return {
     ...facts,
-    answer: async ({ params, query, readBody, request }) =>
+    answer: async ({ params, query, readBody, request, redact, whenGone }) =>
       answer({
         params: checkParams(facts.params, params),
-        query: checkInput(facts.query, numbered(query), 'query'),
-        body: checkInput(facts.body, facts.method === 'post' ? await readBody() : {}, 'body'),
+        query: checkInput(facts.query, numbered(query), 'query', redact),
+        body: checkInput(
+          facts.body,
+          facts.method === 'post' ? await readBody() : {},
+          'body',
+          redact,
+        ),
         request,
+        whenGone,
       }),
   };
 }

@@ -6,6 +6,7 @@ import type {
   WireMessage,
   WireRunning,
   WireSession,
+  WireState,
 } from './wire.ts';
 
 const count = z.int().min(0);
@@ -214,15 +215,20 @@ export const turnReply: z.ZodType = z.object({ ok, turn: z.string() });
 /** The reply with the next request. */
 export const contextReply: z.ZodType = z.object({ ok, context });
 
-/** The reply with what a session is doing. */
-export const stateReply: z.ZodType = z.object({
-  ok,
-  session,
+/** A {@link WireState}. */
+const state: z.ZodObject<{ [Name in keyof WireState]: z.ZodType<WireState[Name]> }> = z.object({
   running: running.nullable(),
   approvals: z.array(approval),
   rows: count.describe('Rows of the log at the instant that the rest tells of.'),
   last_event_id: z.int().min(-1).describe('To begin the events with: what comes is after it.'),
+  undelivered: z
+    .array(z.string())
+    .describe('What the last turn did not take of what it was told, until the next one starts.'),
+  held_elsewhere: z.boolean().describe('Whether somebody beside this host has it open.'),
 });
+
+/** The reply with what a session is doing. */
+export const stateReply: z.ZodType = z.object({ ok, session, ...state.shape });
 
 /** The reply with a page of rows. */
 export const messagesReply: z.ZodType = z.object({
@@ -247,6 +253,7 @@ export const errorReply: z.ZodType = z.object({
       'method_not_allowed',
       'busy',
       'idle',
+      'damaged',
       'gone',
       'too_large',
       'unsupported_media_type',

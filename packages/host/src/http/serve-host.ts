@@ -45,7 +45,7 @@ const REQUEST_MS = 60_000;
 export async function serveHost(host: Host, options: ServeOptions = {}): Promise<ServedHost> {
   const { port, hostname, closeMs } = checked(host, options);
   const server = createAdaptorServer({
-    fetch: (request) => host.app.fetch(request),
+    fetch: (request, env) => host.app.fetch(request, env),
     overrideGlobalObjects: false,
     serverOptions: { headersTimeout: HEAD_MS, requestTimeout: REQUEST_MS },
   });

@@ -57,7 +57,7 @@ const readRoutes = (hub: Hub): Route[] => [
     query: schemas.nothing,
     body: schemas.nothing,
     reply: { status: 200, description: 'Its state.', schema: schemas.stateReply },
-    refusals: ['not_found'],
+    refusals: ['not_found', 'damaged'],
     answer: async ({ params: { id } }) => {
       const summary = await hub.summary(id);
       const state = await hub.state(id);
@@ -75,7 +75,7 @@ const readRoutes = (hub: Hub): Route[] => [
     query: schemas.pageQuery,
     body: schemas.nothing,
     reply: { status: 200, description: 'A page.', schema: schemas.messagesReply },
-    refusals: ['not_found'],
+    refusals: ['not_found', 'damaged'],
     answer: async ({ params: { id }, query }) => {
       const span = spanOf(query);
       return { fields: { ...messagePage(await hub.rows(id), span, query.limit) } };
@@ -90,7 +90,7 @@ const readRoutes = (hub: Hub): Route[] => [
     query: schemas.nothing,
     body: schemas.nothing,
     reply: { status: 200, description: 'The request.', schema: schemas.contextReply },
-    refusals: ['not_found', 'busy', 'gone'],
+    refusals: ['not_found', 'busy', 'damaged', 'gone'],
     answer: async ({ params: { id } }) => {
       const session = await hub.live.get(id);
       return { fields: { context: viewContext(session.context()) } };

@@ -24,12 +24,25 @@ export class StreamSlots {
   }
 }
 
-/** The same stream, which tells when it is over: read to its end, broken or cancelled. */
+/**
+ * The same stream, which tells when it is over: read to its end, broken, cancelled, or left by
+ * its reader. `whenGone` tells of the leaving; the function that it gives ends the waiting for it.
+ */
 export function watchEnd(
   stream: ReadableStream<Uint8Array>,
+  whenGone: (tell: () => void) => () => void,
   onEnd: () => void,
 ): ReadableStream<Uint8Array> {
   const reader = stream.getReader();
+  let forget: () => void = () => undefined;
+  const end = (): void => {
+    forget();
+    onEnd();
+  };
+  forget = whenGone(() => {
+    end();
+    reader.cancel().catch(() => undefined); // a read that waits ends
+  });
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
@@ -39,15 +52,15 @@ export function watchEnd(
             controller.enqueue(value);
             return;
           }
-          onEnd();
+          end();
           controller.close();
         } catch (error) {
-          onEnd();
+          end();
           throw error;
         }
       },
       cancel: async (reason) => {
-        onEnd();
+        end();
         await reader.cancel(reason);
       },
     },

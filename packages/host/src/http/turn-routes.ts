@@ -20,7 +20,7 @@ const startTurn = (hub: Hub): Route =>
     query: schemas.nothing,
     body: schemas.textBody,
     reply: { status: 202, description: 'It runs.', schema: schemas.turnReply },
-    refusals: ['not_found', 'busy', 'gone'],
+    refusals: ['not_found', 'busy', 'damaged', 'gone'],
     answer: async ({ params: { id }, body: { text } }) => {
       const session = await hub.live.get(id);
       return { fields: { turn: startIn(session, text) } };
@@ -69,6 +69,7 @@ const cancelTurn = (hub: Hub): Route =>
     path: '/sessions/{id}/cancel',
     operation: 'cancelTurn',
     summary: 'Cancels the turn that runs; its events say when it is over.',
+    isUrgent: true,
     params: schemas.sessionParams,
     query: schemas.nothing,
     body: schemas.cancelBody,
@@ -101,6 +102,7 @@ const approvalRoutes = (hub: Hub): Route[] => [
     path: '/sessions/{id}/approvals/{approval}',
     operation: 'answerApproval',
     summary: 'Lets a call run, or refuses it.',
+    isUrgent: true,
     params: schemas.approvalParams,
     query: schemas.nothing,
     body: schemas.decisionBody,

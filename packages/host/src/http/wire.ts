@@ -35,6 +35,23 @@ export interface WireApproval {
   readonly asked_ms: number;
 }
 
+/** What a session is doing at an instant, and how far its log and its events were. */
+export interface WireState {
+  readonly running: WireRunning | null;
+  readonly approvals: readonly WireApproval[];
+  /** How many rows the log had. */
+  readonly rows: number;
+  /** The seq of the last event. */
+  readonly last_event_id: number;
+  /**
+   * What the turn that ended last did not take of what was said to it, until the next one starts;
+   * empty for a session that is not open.
+   */
+  readonly undelivered: readonly string[];
+  /** Whether somebody beside this host has it open for writing: what runs there is not known. */
+  readonly held_elsewhere: boolean;
+}
+
 /** What every row has: its place in the log, and the turn it belongs to. */
 interface WireRowPlace {
   readonly at: number;

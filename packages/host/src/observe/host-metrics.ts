@@ -11,8 +11,15 @@ export interface HostGauges {
   readonly openSessions: () => number;
 }
 
-/** Tools that have a label of their own; a model may call by any name. */
+/** What {@link HostMetrics} works with. */
+export interface HostMetricsOptions extends HostGauges {
+  /** Whether a session has a tool of that name. */
+  readonly isTool: (session: string, name: string) => boolean;
+}
+
+/** Tools that have a label of their own. A model may call by any name, so others have none. */
 const MAX_TOOLS = 100;
+const MAX_TOOL_NAME = 64;
 const OTHER_TOOL = 'other';
 
 /** From a reply at once to an hour, in seconds. */
@@ -58,8 +65,10 @@ export class HostMetrics {
   /** The tools of calls that run: by session, then by call. */
   readonly #calls = new Map<string, Map<string, string>>();
   readonly #toolNames = new Set<string>();
+  readonly #isTool: HostMetricsOptions['isTool'];
 
-  constructor({ readers, openSessions }: HostGauges) {
+  constructor({ readers, openSessions, isTool }: HostMetricsOptions) {
+    this.#isTool = isTool;
     this.#gauge('stream_readers', 'Streams of events that are open.', readers);
     this.#gauge('sessions_open', 'Sessions that are open.', openSessions);
     for (const outcome of OUTCOME_NAMES) this.#ended.inc({ outcome }, 0);
@@ -87,7 +96,7 @@ export class HostMetrics {
         this.#countEnd(event);
         return;
       case 'tool_called':
-        this.#callsOf(session).set(event.call, this.#toolLabel(event.tool));
+        this.#callsOf(session).set(event.call, this.#toolLabel(session, event.tool));
         return;
       case 'tool_answered':
         this.#countCall(session, event.call, event.ok);
@@ -136,7 +145,8 @@ export class HostMetrics {
     return calls;
   }
 
-  #toolLabel(name: string): string {
+  #toolLabel(session: string, name: string): string {
+    if (name.length > MAX_TOOL_NAME || !this.#isTool(session, name)) return OTHER_TOOL;
     if (this.#toolNames.size < MAX_TOOLS) this.#toolNames.add(name);
     return this.#toolNames.has(name) ? name : OTHER_TOOL;
   }

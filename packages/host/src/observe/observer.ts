@@ -2,12 +2,12 @@ import type { Logger } from 'pino';
 
 import type { HostEvent } from '../events/host-event.ts';
 import { HostLines } from './host-lines.ts';
-import { HostMetrics, type HostGauges } from './host-metrics.ts';
+import { HostMetrics, type HostMetricsOptions } from './host-metrics.ts';
 import { seeEvent } from './seen-event.ts';
 import type { SeenFault, SeenRequest } from './seen-request.ts';
 
 /** What an {@link Observer} works with. */
-export interface ObserverOptions extends HostGauges {
+export interface ObserverOptions extends HostMetricsOptions {
   /** Without one no line is written. */
   readonly log: Logger | null;
   /** Takes the token out of a text. */
@@ -19,8 +19,8 @@ export class Observer {
   readonly #metrics: HostMetrics;
   readonly #lines: HostLines | null;
 
-  constructor({ log, redact, readers, openSessions }: ObserverOptions) {
-    this.#metrics = new HostMetrics({ readers, openSessions });
+  constructor({ log, redact, ...metrics }: ObserverOptions) {
+    this.#metrics = new HostMetrics(metrics);
     this.#lines = log === null ? null : new HostLines(log, redact);
   }
 

@@ -11,11 +11,19 @@ import {
  * - `not_found`: there is no such session
  * - `busy`: a turn runs, or another process writes the session
  * - `idle`: no turn runs
+ * - `damaged`: the log of the session has a line that is no row
  * - `invalid`: what was asked makes no sense
  * - `gone`: it was there, and is answered or closed
  * - `failed`: the disk or the session itself is at fault
  */
-export type HostErrorCode = 'not_found' | 'busy' | 'idle' | 'invalid' | 'gone' | 'failed';
+export type HostErrorCode =
+  | 'not_found'
+  | 'busy'
+  | 'idle'
+  | 'damaged'
+  | 'invalid'
+  | 'gone'
+  | 'failed';
 
 /** What a host refuses or fails at. The message is for people and names no path of the host. */
 export class HostError extends Error {
@@ -31,9 +39,17 @@ export class HostError extends Error {
 /** What a session's log threw, for people; what it threw is the `cause`. */
 export function logFailure(id: string, error: unknown): HostError {
   if (error instanceof HostError) return error;
-  const code = error instanceof SessionLogInUseError ? 'busy' : 'failed';
-  return new HostError(code, `session ${id} ${logFault(error)}`, { cause: error });
+  return new HostError(codeOf(error), `session ${id} ${logFault(error)}`, { cause: error });
 }
+
+function codeOf(error: unknown): HostErrorCode {
+  if (error instanceof SessionLogInUseError) return 'busy';
+  return error instanceof SessionLogDamagedError ? 'damaged' : 'failed';
+}
+
+/** What to do about a damaged log. */
+const REMEDY =
+  '`celestea check` says what is wrong with its log, and a fork keeps what is before the damage';
 
 /** What is wrong with a log, as the end of a sentence, without its path. */
 function logFault(error: unknown): string {
@@ -44,7 +60,7 @@ function logFault(error: unknown): string {
   }
   if (error instanceof SessionLogDamagedError) {
     const { line, reason } = error.damage;
-    return `is damaged in line ${String(line)}: ${reason}`;
+    return `is damaged in line ${String(line)}: ${reason}; ${REMEDY}`;
   }
   if (error instanceof SessionLogBrokenError) return error.message.replace(`${error.path} `, '');
   const { code } = (error ?? {}) as Partial<NodeJS.ErrnoException>;

@@ -1,7 +1,6 @@
 import {
   ContextBudgetError,
   errorMessage,
-  fitContext,
   loopEventToSse,
   type ContextPolicy,
   type Diagnostic,
@@ -39,6 +38,7 @@ import { quietly } from './quiet-publish.ts';
 import type { RunningState, RunningTurn, TurnEnd } from './running-turn.ts';
 import { SteeringLines } from './steering-lines.ts';
 import { StreamedReply } from './streamed-reply.ts';
+import { tellingCuts } from './told-cuts.ts';
 import { TurnLog } from './turn-log.ts';
 import { TurnMeter } from './turn-meter.ts';
 
@@ -66,10 +66,12 @@ export class LiveSession {
   readonly #progressMs: number;
   readonly #onIdle: () => void;
   #turn: RunningTurn | null = null;
+  #undelivered: readonly string[] = [];
   /** What the turns that are over cost. */
   #used = zeroUsage();
-  /** What was last told of a cut, as text. */
-  #toldCut = '';
+  readonly #fit: ContextPolicy = tellingCuts((payload) => {
+    this.#publish({ name: 'compact', turn: this.#turnOfEvents(), payload });
+  });
   #broken: string | null = null;
   #isClosed = false;
   #closing: Promise<void> | null = null;
@@ -98,6 +100,11 @@ export class LiveSession {
     return this.#broken;
   }
 
+  /** What the turn that ended last did not take of what was said to it, until the next starts. */
+  get undelivered(): readonly string[] {
+    return this.#undelivered;
+  }
+
   /** Whether it was told to close. */
   get isClosed(): boolean {
     return this.#isClosed;
@@ -106,7 +113,7 @@ export class LiveSession {
   /**
    * Starts a turn and gives its id; how it goes is published. Throws a {@link HostError}: `busy`
    * while a turn runs, `invalid` for a text without a word, `gone` when the session is closed,
-   * `failed` when its log cannot be written.
+   * `damaged` when its log is, `failed` when that cannot be written.
    */
   startTurn(text: string): string {
     this.#checkOpen();
@@ -119,6 +126,7 @@ export class LiveSession {
     if (this.#broken !== null) throw new HostError('failed', this.#broken);
     const turn = this.#newTurn(this.#reserveTurnId(), text);
     this.#turn = turn;
+    this.#undelivered = [];
     this.#status({ phase: 'start', turn: turn.id, input: text });
     turn.stopProgress = this.#startProgress(turn);
     turn.done = this.#run(turn);
@@ -143,6 +151,11 @@ export class LiveSession {
     this.#abort(this.#running(), reason);
   }
 
+  /** Whether a call of that name has a tool. */
+  hasTool(name: string): boolean {
+    return this.#tools.get(name) !== undefined;
+  }
+
   /** The turn that runs, or `null`. */
   running(): RunningState | null {
     if (this.#turn === null) return null;
@@ -153,7 +166,7 @@ export class LiveSession {
 
   /**
    * Every row of the log, to be read only: what {@link running} says of a reply is not among
-   * them, and all else that was published is. Throws a {@link HostError} `failed`.
+   * them, and all else that was published is. Throws a {@link HostError} `failed` or `damaged`.
    */
   rows(): readonly SessionEvent[] {
     try {
@@ -283,6 +296,7 @@ export class LiveSession {
     this.#turn = null;
     const usage = turn.meter.usage.total();
     this.#used = usageAdd(this.#used, usage);
+    this.#undelivered = turn.steering.takeBack();
     const { cancelReason: reason } = turn;
     this.#status({
       ...end,
@@ -292,7 +306,7 @@ export class LiveSession {
       milliseconds: this.#now() - turn.startedMs,
       usage,
       total: { ...this.#used },
-      undelivered: turn.steering.takeBack(),
+      undelivered: this.#undelivered,
     });
     this.#onIdle();
   }
@@ -324,26 +338,6 @@ export class LiveSession {
       total: usageAdd(this.#used, usage),
     };
   }
-
-  /** The loop's own policy, which tells of what it cut. */
-  readonly #fit: ContextPolicy = ({ messages, systemTokens, config }) => {
-    const { context_window_tokens, context_trim_threshold, context_keep_recent } = config;
-    const fitted = fitContext(
-      messages,
-      systemTokens,
-      context_window_tokens,
-      context_trim_threshold,
-      context_keep_recent,
-    );
-    const { trimmed, removedMessages, removedTokens } = fitted.outcome;
-    const payload = { removed_messages: removedMessages, removed_tokens: removedTokens };
-    const cut = trimmed ? JSON.stringify(payload) : '';
-    if (trimmed && cut !== this.#toldCut) {
-      this.#publish({ name: 'compact', turn: this.#turnOfEvents(), payload });
-    }
-    this.#toldCut = cut;
-    return fitted;
-  };
 
   #context(llm: Llm): Context {
     return Context.root()

@@ -80,6 +80,11 @@ export class LiveSessions {
     return this.#entries.get(id)?.session ?? null;
   }
 
+  /** Whether it is open, or is just being opened or closed. */
+  holds(id: string): boolean {
+    return this.#entries.has(id) || this.#closing.has(id);
+  }
+
   /** How many sessions are open. */
   get openCount(): number {
     return [...this.#entries.values()].filter(({ session }) => session !== null).length;
@@ -97,11 +102,11 @@ export class LiveSessions {
 
   async #closeAll(): Promise<void> {
     const entries = [...this.#entries.values()];
-    this.#entries.clear();
     const opened = await Promise.allSettled(entries.map((entry) => entry.opened));
     const sessions = opened.filter((result) => result.status === 'fulfilled');
     const closed = await Promise.allSettled(sessions.map(({ value }) => value.close()));
     await Promise.all(this.#closing.values());
+    this.#entries.clear(); // until then its last events belong to a session that is there
     const failed = closed.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   }

@@ -2,7 +2,7 @@ import { lstat, mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { expectThat, type SessionEvent } from '@celestea/core';
-import { JsonlSessionLog } from '@celestea/session';
+import { JsonlSessionLog, sessionLogHolder } from '@celestea/session';
 
 import { HostError, logFailure } from './host-error.ts';
 import { isSessionId, newSessionId } from './session-id.ts';
@@ -18,7 +18,8 @@ const AT_A_TIME = 16;
  * only regular files are sessions.
  *
  * Methods reject with a {@link HostError}: `not_found` for a session that is not there, `busy`
- * for one that another process writes, `failed` for a damaged one and for what the disk does.
+ * for one that another process writes, `damaged` for a damaged one, `failed` for what the disk
+ * does.
  */
 export class SessionStore {
   /** As it was given. */
@@ -84,6 +85,18 @@ export class SessionStore {
     const path = await this.#existing(id);
     try {
       return await JsonlSessionLog.open(path);
+    } catch (error) {
+      throw logFailure(id, error);
+    }
+  }
+
+  /**
+   * Whether somebody writes a session that is there, this process included; at once, so that
+   * it is of the same instant as what else is known.
+   */
+  isHeld(id: string): boolean {
+    try {
+      return sessionLogHolder(this.#path(id)).held;
     } catch (error) {
       throw logFailure(id, error);
     }
