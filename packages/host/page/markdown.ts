@@ -1,6 +1,8 @@
 import DOMPurify from 'dompurify';
 import { Marked } from 'marked';
 
+import { visibleText } from './model/visible-text.ts';
+
 const TAGS = (
   'a blockquote br code del em h3 h4 h5 h6 hr li ol p pre strong ' +
   'table tbody td th thead tr ul'
@@ -22,6 +24,7 @@ const marked = new Marked({
   renderer: {
     html: ({ raw }) => (/^<br\s*\/?>\s*$/i.test(raw) ? '<br>' : escaped(raw)),
     image: ({ href, text }) => `<a href="${escaped(href)}">${escaped(text || 'picture')}</a>`,
+    codespan: ({ text }) => `<code>${escaped(visibleText(text))}</code>`,
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     heading({ tokens, depth }) {
       // the page has headings of its own above those of a reply
@@ -31,9 +34,19 @@ const marked = new Marked({
   },
 });
 
-/** Markdown as HTML that can be put into the page: of the tags above, and nothing that acts. */
-export function markdownHtml(markdown: string): string {
-  const html = marked.parse(markdown, { async: false });
+/**
+ * Markdown as HTML that can be put into the page: of the tags above, and nothing that acts. `null`
+ * when it cannot be read.
+ */
+export function markdownHtml(markdown: string): string | null {
+  try {
+    return cleaned(marked.parse(markdown, { async: false }));
+  } catch {
+    return null;
+  }
+}
+
+function cleaned(html: string): string {
   return purify.sanitize(html, {
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ['href', 'title', 'align', 'start'],

@@ -5,13 +5,19 @@ import type { EventAction } from './model/apply-event.ts';
 import { conversation, type Action } from './model/conversation.ts';
 import { textOf } from './model/read-payload.ts';
 import { EMPTY_CONVERSATION, type Connection, type Conversation } from './model/view.ts';
+import { takeStreamSlot } from './stream-slots.ts';
 
 /** The longest wait before the host is asked again, in milliseconds. */
 const MAX_RETRY_MS = 15_000;
+/** How often the host is asked by a tab without a stream, in milliseconds. */
+const POLL_MS = 3000;
+/** The same while nobody looks: its title still tells whether a turn runs. */
+const AWAY_POLL_MS = 30_000;
 
 /**
  * Shows one session at a time and follows it: its state, its last rows, then its events from that
- * instant on.
+ * instant on. A tab that nobody looks at, or that finds no free stream, asks for what came again
+ * and again instead.
  */
 export class SessionWatch {
   readonly #queue: FrameQueue<Action>;
@@ -21,8 +27,12 @@ export class SessionWatch {
   #attempt = 0;
   #failures = 0;
   #isLoadingOlder = false;
+  #isAway = false;
+  /** The seq of the last event that came. */
+  #lastSeq = -1;
   #stopEvents: () => void = () => undefined;
   #retryTimer: number | undefined;
+  #pollTimer: number | undefined;
 
   /** `onChange` is told what is shown, at most once a frame. */
   constructor(onChange: (view: Conversation) => void) {
@@ -49,6 +59,25 @@ export class SessionWatch {
     if (this.#id !== null) void this.#follow(this.#id);
   }
 
+  /** Nobody looks: the stream is left to other tabs. */
+  readonly leave = (): void => {
+    this.#isAway = true;
+    if (this.#id === null || this.#view.session !== this.#id) return;
+    this.#stop();
+    this.#pollLater(this.#id);
+  };
+
+  /** Somebody looks again. */
+  readonly comeBack = (): void => {
+    this.#isAway = false;
+    this.retry();
+  };
+
+  /** Something was done that a tab without a stream would learn of late. */
+  lookSoon(): void {
+    if (this.#pollTimer !== undefined && this.#id !== null) void this.#poll(this.#id);
+  }
+
   /** Loads the page of rows before the first one that is there. */
   async loadOlder(): Promise<void> {
     const { session, previous } = this.#view;
@@ -66,6 +95,8 @@ export class SessionWatch {
     this.#stopEvents();
     this.#stopEvents = () => undefined;
     clearTimeout(this.#retryTimer);
+    clearTimeout(this.#pollTimer);
+    this.#pollTimer = undefined;
   }
 
   async #follow(id: string): Promise<void> {
@@ -84,11 +115,30 @@ export class SessionWatch {
       return;
     }
     this.#queue.push({ type: 'opened', state: state.value, page: page.value, now: Date.now() });
-    this.#listen(id, state.value.last_event_id);
+    this.#lastSeq = state.value.last_event_id;
+    await this.#goOn(id);
   }
 
-  #listen(id: string, lastEventId: number): void {
-    this.#stopEvents = listenToEvents(id, lastEventId, {
+  /** Streams what comes, or asks for it later. */
+  async #goOn(id: string): Promise<void> {
+    const mine = this.#attempt;
+    const release = this.#isAway ? null : await takeStreamSlot(locksOfBrowser());
+    if (mine !== this.#attempt) {
+      release?.();
+    } else if (release === null) {
+      if (!this.#isAway) this.#tell('polling');
+      this.#pollLater(id);
+    } else {
+      const stop = this.#stream(id);
+      this.#stopEvents = () => {
+        stop();
+        release();
+      };
+    }
+  }
+
+  #stream(id: string): () => void {
+    return listenToEvents(id, this.#lastSeq, {
       onOpen: () => {
         this.#failures = 0;
         this.#tell('open');
@@ -107,12 +157,53 @@ export class SessionWatch {
     });
   }
 
+  #pollLater(id: string): void {
+    const waitMs = this.#isAway ? AWAY_POLL_MS : POLL_MS;
+    this.#pollTimer = setTimeout(() => void this.#poll(id), waitMs);
+  }
+
+  async #poll(id: string): Promise<void> {
+    this.#stop();
+    const mine = this.#attempt;
+    const state = await readSession(id);
+    if (mine !== this.#attempt) return;
+    if (!state.ok) {
+      this.#failed(id, state.error.code);
+      return;
+    }
+    this.#failures = 0;
+    const { last_event_id: target } = state.value;
+    if (target === this.#lastSeq) await this.#goOn(id);
+    else if (target < this.#lastSeq) await this.#follow(id);
+    else this.#catchUp(id, target);
+  }
+
+  /** Takes the events up to one, then lets go of the connection. */
+  #catchUp(id: string, target: number): void {
+    this.#stopEvents = listenToEvents(id, this.#lastSeq, {
+      onOpen: () => undefined,
+      onEvent: (event) => {
+        const mine = this.#attempt;
+        this.#take(id, event);
+        if (mine !== this.#attempt || this.#lastSeq < target) return;
+        this.#stop();
+        void this.#goOn(id);
+      },
+      onLost: () => undefined,
+      onRefused: () => {
+        this.#stop();
+        this.#failed(id, 'refused');
+      },
+    });
+  }
+
   #take(id: string, event: EventAction): void {
     const phase = event.name === 'status' ? textOf(event.payload, 'phase') : '';
     if (phase === 'lagged') {
       void this.#follow(id);
       return;
     }
+    this.#lastSeq = Math.max(this.#lastSeq, event.seq);
     this.#queue.push(event);
     // the last status of a turn: the session is open, and its next request costs little to make
     if ('usage' in event.payload && phase !== 'progress') void this.#measure(id);
@@ -140,4 +231,9 @@ export class SessionWatch {
   #tell(connection: Connection): void {
     this.#queue.push({ type: 'connection', connection });
   }
+}
+
+/** A page that came over a network without TLS has none. */
+function locksOfBrowser(): LockManager | null {
+  return 'locks' in navigator ? navigator.locks : null;
 }

@@ -73,6 +73,18 @@ describe('whenever a session is opened', () => {
     }
   });
 
+  test('what the last turn left is told to who comes back', () => {
+    const index = recording.events.findIndex(
+      ({ payload }) => payload['phase'] === 'cancelled' && payload['turn'] === 'turn-3',
+    );
+    const cut = cutAt(index + 1);
+    const left = { ...cut, state: { ...cut.state, undelivered: ['too late'] } };
+    const value = { turn: 'turn-3', lines: ['too late'] };
+    expect(opened(left).undelivered).toEqual({ number: 1, value });
+    expect(opened(left, 200, opened(left)).undelivered).toEqual({ number: 2, value });
+    expect(opened({ ...cut, state: { ...cut.state, undelivered: [] } }).undelivered.number).toBe(0);
+  });
+
   test('events of another session change nothing', () => {
     const [event] = recording.events;
     if (event === undefined) throw new Error('no event');
@@ -115,7 +127,8 @@ describe('a turn', () => {
     const { end, items } = turnOf(whole, 'turn-3');
     expect(end?.reason).toBe('enough');
     expect(items.at(-1)).toMatchObject({ kind: 'reply', text: 'I begin', isPartial: true });
-    expect(whole.undelivered).toEqual({ number: 1, value: ['too late'] });
+    const value = { turn: 'turn-3', lines: ['too late'] };
+    expect(whole.undelivered).toEqual({ number: 1, value });
     expect(whole.waiting).toEqual([]);
   });
 

@@ -174,6 +174,7 @@ class Recorder implements Recording {
       approvals: this.#session.approvals.list().map(viewApproval),
       last_event_id: lastEventId,
       rows: rows.length,
+      undelivered: [],
     };
     return { state, page: (at, limit) => messagePage(rows, { kind: 'before', at }, limit) };
   }

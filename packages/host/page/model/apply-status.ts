@@ -119,7 +119,7 @@ function ended(state: Conversation, event: EventAction, kind: OutcomeKind): Conv
     undelivered:
       undelivered.length === 0
         ? next.undelivered
-        : { number: next.undelivered.number + 1, value: undelivered },
+        : { number: next.undelivered.number + 1, value: { turn: id, lines: undelivered } },
   };
   return isRunning ? announced(over, `Turn over: ${OUTCOME_WORDS[kind]}.`) : over;
 }

@@ -19,6 +19,8 @@ export interface SessionState {
   readonly approvals: readonly WireApproval[];
   readonly last_event_id: number;
   readonly rows: number;
+  /** Steering lines that the last turn which ended did not take, as long as its host runs. */
+  readonly undelivered: readonly string[];
 }
 
 /** Rows, newest page first: `previous` is the `before` of the page before this one. */
@@ -64,7 +66,7 @@ export function conversation(state: Conversation, action: Action): Conversation 
 /** What was watched of a session before, and no row tells of, is kept when it is opened anew. */
 function opened(
   before: Conversation,
-  { session, running, approvals, last_event_id, rows }: SessionState,
+  { session, running, approvals, last_event_id, rows, undelivered }: SessionState,
   { messages, previous }: RowsPage,
   now: number,
 ): Conversation {
@@ -93,10 +95,21 @@ function opened(
     lastSeq: last_event_id,
     approvals,
     waiting: running?.waiting ?? [],
-    undelivered: before.undelivered,
+    undelivered: withLeft(before.undelivered, over, undelivered),
     connection: before.connection,
     announcement: before.announcement,
   };
+}
+
+/** Whoever comes back may have missed what the last turn left when it ended. */
+function withLeft(
+  before: Conversation['undelivered'],
+  turns: readonly TurnView[],
+  lines: readonly string[],
+): Conversation['undelivered'] {
+  const last = turns.findLast(({ end }) => end !== null);
+  if (last === undefined || lines.length === 0) return before;
+  return { number: before.number + 1, value: { turn: last.id, lines } };
 }
 
 /** A turn that does not run and has no end died with its process; its row of that comes later. */

@@ -1,11 +1,15 @@
 import { Lexer, type Token, type Tokens } from 'marked';
 
+import { isReadable, markdownParts, type MarkdownPart } from './markdown-limits.ts';
+
 /** A block of Markdown: a paragraph, a list, a fence. */
 export interface Block {
   /** As it was written. */
   readonly raw: string;
   /** Of a fence, its text and language; `null` for every other block. */
   readonly code: { readonly text: string; readonly language: string } | null;
+  /** Whether it is shown as it was written: reading it as Markdown would take too much. */
+  readonly isPlain: boolean;
 }
 
 /** The blocks of a text that grows. */
@@ -29,7 +33,18 @@ export const NO_BLOCKS: Blocks = { settled: [], open: [], settledLength: 0, text
 export function growBlocks(before: Blocks, text: string): Blocks {
   if (text === before.text) return before;
   if (!text.startsWith(before.text)) return growBlocks(NO_BLOCKS, text);
-  const tokens = Lexer.lex(text.slice(before.settledLength), { gfm: true });
+  const rest = text.slice(before.settledLength);
+  if (isReadable(rest)) return grownBy(before, text, rest);
+  const parts = markdownParts(rest);
+  return parts.reduce((blocks, part, index) => {
+    const isLast = index === parts.length - 1;
+    return isLast ? withOpen(blocks, part, text) : withSettled(blocks, part);
+  }, before);
+}
+
+function grownBy(before: Blocks, text: string, rest: string): Blocks {
+  const tokens = blockTokens(rest);
+  if (tokens === null) return { ...before, open: [plainBlock(rest)], text };
   const settledCount = countSettled(tokens);
   const settling = tokens.slice(0, settledCount);
   const length = settling.reduce((sum, { raw }) => sum + raw.length, 0);
@@ -39,6 +54,59 @@ export function growBlocks(before: Blocks, text: string): Blocks {
     settledLength: before.settledLength + length,
     text,
   };
+}
+
+/** A part behind which another has begun changes no more. */
+function withSettled(before: Blocks, part: MarkdownPart): Blocks {
+  return {
+    ...before,
+    settled: [...before.settled, ...partBlocks(part)],
+    settledLength: before.settledLength + part.raw.length,
+  };
+}
+
+function withOpen(before: Blocks, part: MarkdownPart, text: string): Blocks {
+  return part.kind === 'markdown'
+    ? grownBy(before, text, part.raw)
+    : { ...before, open: partBlocks(part), text };
+}
+
+function partBlocks({ kind, raw }: MarkdownPart): Block[] {
+  switch (kind) {
+    case 'markdown': {
+      const tokens = blockTokens(raw);
+      return tokens === null ? [plainBlock(raw)] : blocksOf(tokens);
+    }
+    case 'plain':
+      return [plainBlock(raw)];
+    case 'fence':
+      return [fenceBlock(raw)];
+    default:
+      return kind satisfies never;
+  }
+}
+
+function plainBlock(raw: string): Block {
+  return { raw: raw.trimEnd(), code: null, isPlain: true };
+}
+
+function fenceBlock(raw: string): Block {
+  const [first = '', ...lines] = raw.split('\n');
+  const fence = /^ *(`+|~+)[ \t]*(\S*)/.exec(first);
+  const [, mark = '', language = ''] = fence ?? [];
+  const last = lines.findLastIndex((line) => line !== '');
+  const isClosed = lines[last]?.trim().startsWith(mark) === true;
+  const text = (isClosed ? lines.slice(0, last) : lines).join('\n');
+  return { raw, code: { text, language }, isPlain: false };
+}
+
+/** The blocks alone: what is in their lines is read when they are drawn. `null` when it fails. */
+function blockTokens(text: string): Token[] | null {
+  try {
+    return new Lexer({ gfm: true }).blockTokens(text);
+  } catch {
+    return null;
+  }
 }
 
 /**
@@ -61,38 +129,13 @@ function blocksOf(tokens: readonly Token[]): Block[] {
   return tokens.flatMap((token): Block[] => {
     if (token.type === 'space') return [];
     const { raw } = token;
-    if (!isCode(token)) return [{ raw, code: null }];
+    if (!isCode(token)) return [{ raw, code: null, isPlain: false }];
     const { text, lang = '' } = token;
-    return [{ raw, code: { text, language: lang.split(/\s/)[0] ?? '' } }];
+    const code = { text, language: lang.split(/\s/)[0] ?? '' };
+    return [{ raw, code, isPlain: false }];
   });
 }
 
 function isCode(token: Token): token is Tokens.Code {
   return token.type === 'code';
-}
-
-/**
- * The last block of a text that still grows, with what it has begun to write in bold, code or a
- * link brought to an end, so that it does not jump when the end comes.
- */
-export function closeMarks(raw: string): string {
-  const text = raw
-    .replace(/\n(-+|=+|[*+#>]+|\d+[.)])?[ \t]*$/, '') // may become a heading's line or an item
-    .replace(/!?\[([^\]\n]*)\]\([^)\s]*$/, '$1')
-    .replace(/!?\[([^\]\n]*)$/, '$1')
-    .replace(/(^|[\s(])[*~]+$/, '$1'); // opens something of which nothing has come
-  const outside = text.replaceAll(/(`+)(?:(?!\1)[^])*?\1/g, '');
-  if (outside.includes('`')) return `${text}\``;
-  return closePairs(text, outside);
-}
-
-function closePairs(text: string, outside: string): string {
-  let closed = text;
-  for (const mark of ['~~', '**']) {
-    if (outside.split(mark).length % 2 === 1) continue;
-    // half of the closing mark may be there already
-    if (closed.endsWith(mark)) return closed.slice(0, -mark.length);
-    closed = closed.endsWith(mark.charAt(0)) ? closed + mark.charAt(0) : closed + mark;
-  }
-  return closed;
 }

@@ -1,4 +1,6 @@
 import { isPayload, type Payload } from './read-payload.ts';
+import { writeValue, type ValueText } from './value-text.ts';
+import { beginningOf } from './visible-text.ts';
 
 /** A piece of a result, as text. */
 interface ResultPart {
@@ -14,6 +16,9 @@ interface ResultText {
   readonly cut: string | null;
 }
 
+/** What is told on one line, in UTF-16 units. */
+const GIST = 120;
+
 /** How the tools say inside a text that something is missing there. */
 const LEFT_OUT =
   /\[(?:… )?[\d,]+ (?:bytes|characters|of \d+ characters|more items?)? ?left out(?: …)?\]/;
@@ -26,8 +31,31 @@ export function resultText(value: unknown): ResultText {
 
 /** Any value as text that can be read. */
 export function valueText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return JSON.stringify(value, null, 2);
+  return wholeText(value).text;
+}
+
+/** The same, and whether it is all of the value. */
+export function wholeText(value: unknown): ValueText {
+  return typeof value === 'string' ? { text: value, isWhole: true } : writeValue(value);
+}
+
+/** The arguments of a call on one line: of one text alone, that text. */
+export function gistOf(args: unknown): string {
+  if (typeof args !== 'object' || args === null) return '';
+  const entries = Object.entries(args);
+  const [only] = entries;
+  if (entries.length === 1 && typeof only?.[1] === 'string') return shortened(only[1]);
+  let gist = '';
+  for (const [name, value] of entries) {
+    const text = typeof value === 'string' ? value : writeValue(value, '', GIST).text;
+    gist += `${gist === '' ? '' : ' '}${name}=${beginningOf(text, GIST + 1)}`;
+    if (gist.length > GIST) break;
+  }
+  return shortened(gist);
+}
+
+function shortened(text: string): string {
+  return text.length > GIST ? `${beginningOf(text, GIST)}…` : text;
 }
 
 function partsOf(value: unknown): ResultPart[] {

@@ -149,12 +149,18 @@ export interface ContextView {
 }
 
 /** The stream of events. */
-export type Connection = 'closed' | 'connecting' | 'open' | 'lost' | 'locked' | 'missing';
+export type Connection = 'closed' | 'connecting' | 'open' | 'polling' | 'lost' | 'locked' | 'missing';
 
 /** A text with a number that tells it from an equal one before it. */
 interface Numbered<T> {
   readonly number: number;
   readonly value: T;
+}
+
+/** Lines that a turn left when it ended. */
+export interface Undelivered {
+  readonly turn: string;
+  readonly lines: readonly string[];
 }
 
 /** All that is shown of a session. */
@@ -170,8 +176,8 @@ export interface Conversation {
   readonly approvals: readonly WireApproval[];
   /** Steering lines that the turn has not taken yet. */
   readonly waiting: readonly string[];
-  /** Steering lines that no turn took: they go back to whoever wrote them. */
-  readonly undelivered: Numbered<readonly string[]>;
+  /** Steering lines that a turn did not take: they go back to whoever wrote them. */
+  readonly undelivered: Numbered<Undelivered>;
   readonly totalTokens: Tokens | null;
   readonly context: ContextView | null;
   readonly connection: Connection;
@@ -188,7 +194,7 @@ export const EMPTY_CONVERSATION: Conversation = {
   lastSeq: -1,
   approvals: [],
   waiting: [],
-  undelivered: { number: 0, value: [] },
+  undelivered: { number: 0, value: { turn: '', lines: [] } },
   totalTokens: null,
   context: null,
   connection: 'closed',

@@ -7,6 +7,7 @@ import {
   type ApiFailure,
   type ApiReply,
 } from '../api.ts';
+import type { OwnLines } from '../own-lines.ts';
 import type { Actions } from './actions.ts';
 import { goTo } from './page-hooks.ts';
 
@@ -40,15 +41,20 @@ export async function create(act: Act): Promise<void> {
   if (made !== null) goTo(made.session.id);
 }
 
-/** Starts a turn, or steers the one that runs; `true` when the host took it. */
+/** Starts a turn, or steers the one that is `running`; `true` when the host took it. */
 export async function sendText(
   text: string,
   selected: string | null,
-  isRunning: boolean,
+  running: string | null,
   act: Act,
+  own: OwnLines,
 ): Promise<boolean> {
   if (selected === null) return sendFirst(text, act);
-  return (await act(isRunning ? steerTurn(selected, text) : startTurn(selected, text))) !== null;
+  if (running === null) return (await act(startTurn(selected, text))) !== null;
+  own.note(selected, running, text); // before: its turn may end while the answer is on its way
+  const isTaken = (await act(steerTurn(selected, text))) !== null;
+  if (!isTaken) own.forget(selected, text);
+  return isTaken;
 }
 
 /** Without a session one is made; it is opened when its turn runs, so that no text is lost. */

@@ -11,6 +11,7 @@ import { SessionBar } from './session-bar.tsx';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { usePage, type Page } from './use-page.ts';
+import { InlineText } from './visible-text.tsx';
 
 type OpenDialog = 'none' | 'context' | 'shortcuts';
 
@@ -61,7 +62,9 @@ export function App(): VNode {
         <Session page={page} />
       </main>
       <p class="unseen" aria-live="polite">
-        <span key={view.announcement.number}>{view.announcement.value}</span>
+        <span key={view.announcement.number}>
+          <InlineText text={view.announcement.value} />
+        </span>
       </p>
       {dialog === 'context' && selected !== null && (
         <ContextDialog session={selected} close={show('none')} />
@@ -91,7 +94,7 @@ function Session({ page }: { page: Page }): VNode {
         <ApprovalNotice approvals={view.approvals} />
         {failure !== '' && (
           <p class="failure" role="alert">
-            {failure}
+            <InlineText text={failure} />
           </p>
         )}
         <Composer
@@ -101,6 +104,7 @@ function Session({ page }: { page: Page }): VNode {
           isEnabled={selected === null || isOpen}
           send={page.send}
           stop={page.stop}
+          takeBack={page.takeBack}
         />
       </div>
     </>

@@ -2,15 +2,26 @@ import type { VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
 
 import type { WireApproval } from '../../src/http/wire.ts';
+import { visibleText } from '../model/visible-text.ts';
 import type { Actions } from './actions.ts';
+import { InlineText } from './visible-text.tsx';
+
+/** What of the arguments is not shown. */
+export interface Unseen {
+  readonly words: string;
+  /** `null` when they cannot be shown. */
+  readonly showAll: (() => void) | null;
+}
 
 interface ApprovalProps {
   readonly approval: WireApproval;
   readonly answer: Actions['answer'];
+  /** `null` when all arguments are shown. */
+  readonly unseen: Unseen | null;
 }
 
 /** A question that waits for Allow or Deny. */
-export function ApprovalBox({ approval, answer }: ApprovalProps): VNode {
+export function ApprovalBox({ approval, answer, unseen }: ApprovalProps): VNode {
   const [reason, setReason] = useState('');
   const [isSent, setSent] = useState(false);
   const id = useId();
@@ -22,12 +33,26 @@ export function ApprovalBox({ approval, answer }: ApprovalProps): VNode {
     });
   };
   return (
-    <section class="approval" data-approval={approval.id} aria-label={`Approve ${approval.tool}?`}>
+    <section
+      class="approval"
+      data-approval={approval.id}
+      aria-label={`Approve ${visibleText(approval.tool)}?`}
+    >
       <p>
-        <strong>May {approval.tool} run?</strong> {approval.reason}
+        <strong>
+          May <InlineText text={approval.tool} /> run?
+        </strong>{' '}
+        <InlineText text={approval.reason} />
       </p>
+      {unseen !== null && <UnseenNotice unseen={unseen} />}
       <div class="approval-buttons">
-        <button type="button" class="allow" disabled={isSent} onClick={send('allow')}>
+        <button
+          type="button"
+          class="allow"
+          data-unseen={unseen === null ? undefined : ''}
+          disabled={isSent}
+          onClick={send('allow')}
+        >
           Allow
         </button>
         <button type="button" class="deny" disabled={isSent} onClick={send('deny')}>
@@ -48,9 +73,34 @@ export function ApprovalBox({ approval, answer }: ApprovalProps): VNode {
         </label>
       </div>
       <p class="hint keys-hint">
-        With the focus on this card, <kbd>a</kbd> allows and <kbd>d</kbd> denies.
+        With the focus on this card, <kbd>a</kbd> allows{unseen !== null && WHEN_SEEN} and{' '}
+        <kbd>d</kbd> denies.
       </p>
     </section>
+  );
+}
+
+const WHEN_SEEN = ' (only when all arguments are shown)';
+
+/** Nobody is to allow what they have not seen without being told so. */
+function UnseenNotice({ unseen: { words, showAll } }: { unseen: Unseen }): VNode {
+  return (
+    <div class="approval-unseen" tabIndex={-1}>
+      <p>
+        <strong>Not all arguments are shown.</strong> {words}
+      </p>
+      {showAll !== null && (
+        <button
+          type="button"
+          onClick={(event) => {
+            keepFocus(event.currentTarget);
+            showAll();
+          }}
+        >
+          Show all arguments
+        </button>
+      )}
+    </div>
   );
 }
 

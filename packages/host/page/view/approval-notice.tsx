@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 
 import type { WireApproval } from '../../src/http/wire.ts';
 import { Icon } from './icons.tsx';
+import { InlineText } from './visible-text.tsx';
 
 /** Says that calls wait, wherever the reader is in the conversation. */
 export function ApprovalNotice({
@@ -17,7 +18,9 @@ export function ApprovalNotice({
     <div class="approval-notice">
       <Icon name="waiting" />
       <p>
-        <strong>{oldest.tool}</strong>
+        <strong>
+          <InlineText text={oldest.tool} />
+        </strong>
         {more} waits for your approval.
       </p>
       <button type="button" class="quiet small" onClick={focusOldestApproval}>

@@ -1,16 +1,19 @@
 import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
 
 import type { WireApproval } from '../../src/http/wire.ts';
 import { callState, CALL_STATE_WORDS, type CallState } from '../model/call-state.ts';
-import { resultText, valueText } from '../model/result-text.ts';
+import { gistOf, resultText, wholeText } from '../model/result-text.ts';
 import type { CallItem, CallResult } from '../model/view.ts';
-import { durationWords } from '../model/words.ts';
+import { visibleText } from '../model/visible-text.ts';
+import { countWords, durationWords } from '../model/words.ts';
 import type { Actions } from './actions.ts';
-import { ApprovalBox } from './approval-box.tsx';
+import { ApprovalBox, type Unseen } from './approval-box.tsx';
 import { Elapsed } from './elapsed.tsx';
 import { Fold } from './fold.tsx';
 import { Icon } from './icons.tsx';
-import { LongText } from './long-text.tsx';
+import { CutText, LongText, SHOWN } from './long-text.tsx';
+import { InlineText, VisibleText } from './visible-text.tsx';
 
 interface CallProps {
   readonly call: CallItem;
@@ -23,35 +26,77 @@ interface CallProps {
 export function CallCard({ call, approval, isLive, actions }: CallProps): VNode {
   const state = callState(call, approval, isLive);
   const name = call.name === '' ? 'a tool' : call.name;
-  const args = call.args === null || call.args === undefined ? '' : valueText(call.args);
+  const label = visibleText(name);
+  const args = useArguments(call, state === 'waiting' ? approval : null);
   return (
     <article
       class={`call call-${state}`}
       data-call={call.id}
       data-state={state}
       tabIndex={-1}
-      aria-label={`Call of ${name}, ${CALL_STATE_WORDS[state]}`}
+      aria-label={`Call of ${label}, ${CALL_STATE_WORDS[state]}`}
     >
       <header>
         <Icon name={state} />
-        <strong class="call-name">{name}</strong>
-        <code class="call-gist">{gistOf(call.args)}</code>
+        <strong class="call-name">
+          <InlineText text={name} />
+        </strong>
+        <code class="call-gist" dir="ltr">
+          <VisibleText text={args.gist} />
+        </code>
         <span class="call-state">{CALL_STATE_WORDS[state]}</span>
         <CallTime call={call} state={state} />
       </header>
       {call.result !== null && <Outcome result={call.result} state={state} />}
       {approval !== null && state === 'waiting' && (
-        <ApprovalBox approval={approval} answer={actions.answer} />
+        <ApprovalBox approval={approval} answer={actions.answer} unseen={args.unseen} />
       )}
-      {args !== '' && (
+      {args.text !== '' && (
         <Fold label="Arguments" isOpen={state === 'waiting'}>
-          {() => <LongText text={args} label={`Arguments of ${name}`} />}
+          {() => (
+            <CutText
+              text={args.text}
+              label={`Arguments of ${label}`}
+              isWhole={args.isAsked}
+              showAll={args.showAll}
+            />
+          )}
         </Fold>
       )}
-      {call.result !== null && <Result result={call.result} name={name} />}
+      {call.result !== null && <Result result={call.result} name={label} />}
     </article>
   );
 }
+
+interface Arguments {
+  readonly gist: string;
+  readonly text: string;
+  /** Whether somebody asked for all of a long text. */
+  readonly isAsked: boolean;
+  readonly showAll: () => void;
+  /** What of them is not shown; `null` when all is. */
+  readonly unseen: Unseen | null;
+}
+
+/** The arguments: while it waits those that are asked about. */
+function useArguments(call: CallItem, approval: WireApproval | null): Arguments {
+  const [isAsked, setAsked] = useState(false);
+  const value = approval === null ? call.args : approval.args;
+  const { gist, text, isWhole } = useMemo(() => {
+    const none = value === null || value === undefined;
+    return { gist: gistOf(value), ...(none ? NO_TEXT : wholeText(value)) };
+  }, [value]);
+  const showAll = (): void => {
+    setAsked(true);
+  };
+  const isCut = text.length > SHOWN && !isAsked;
+  const shown = `${countWords(SHOWN)} of ${countWords(text.length)} characters are shown.`;
+  const words = [isCut ? shown : '', isWhole ? '' : 'They are too large or nested too deep.'];
+  const unseen = { words: words.join(' ').trim(), showAll: isCut ? showAll : null };
+  return { gist, text, isAsked, showAll, unseen: isCut || !isWhole ? unseen : null };
+}
+
+const NO_TEXT = { text: '', isWhole: true };
 
 function CallTime({ call, state }: { call: CallItem; state: CallState }): VNode | null {
   if (call.startedMs === null) return null;
@@ -75,27 +120,41 @@ function Outcome({ result, state }: { result: CallResult; state: CallState }): V
   }
   if (result.error !== null) {
     const text = state === 'denied' ? result.error.replace(/^denied: /, '') : result.error;
-    return <p class="call-line call-error">{state === 'denied' ? `Reason: ${text}` : text}</p>;
+    return (
+      <p class="call-line call-error">
+        {state === 'denied' && 'Reason: '}
+        <InlineText text={text} />
+      </p>
+    );
   }
-  return result.render === null ? null : <p class="call-line">{result.render}</p>;
+  if (result.render === null) return null;
+  return (
+    <p class="call-line">
+      <InlineText text={result.render} />
+    </p>
+  );
 }
 
 function Result({ result, name }: { result: CallResult; name: string }): VNode | null {
-  const { parts, cut } = resultText(result.value);
+  const { parts, cut } = useMemo(() => resultText(result.value), [result.value]);
   if (parts.length === 0) return null;
   return (
     <>
       {cut !== null && (
         <p class="call-line call-cut">
-          <strong>Cut:</strong> {cut}
+          <strong>Cut:</strong> <InlineText text={cut} />
         </p>
       )}
       <Fold label="Result" isOpen={false}>
         {() =>
           parts.map(({ label, text }) => (
             <div key={label}>
-              {label !== '' && <p class="part-label">{label}</p>}
-              <LongText text={text} label={`${label === '' ? 'Result' : label} of ${name}`} />
+              {label !== '' && (
+                <p class="part-label">
+                  <InlineText text={label} />
+                </p>
+              )}
+              <LongText text={text} label={`${resultLabel(label)} of ${name}`} />
             </div>
           ))
         }
@@ -104,18 +163,4 @@ function Result({ result, name }: { result: CallResult; name: string }): VNode |
   );
 }
 
-/** The arguments on one line: of one text alone, that text. */
-function gistOf(args: unknown): string {
-  if (typeof args !== 'object' || args === null) return '';
-  const values: unknown[] = Object.values(args);
-  const [only] = values;
-  const text =
-    values.length === 1 && typeof only === 'string'
-      ? only
-      : Object.entries(args).map(pair).join(' ');
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
-}
-
-function pair([name, value]: [string, unknown]): string {
-  return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`;
-}
+const resultLabel = (label: string): string => (label === '' ? 'Result' : visibleText(label));

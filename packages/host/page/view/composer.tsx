@@ -1,7 +1,8 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import type { Conversation } from '../model/view.ts';
+import type { Conversation, Undelivered } from '../model/view.ts';
+import { InlineText } from './visible-text.tsx';
 
 interface ComposerProps {
   /** Whose text it is; `null` of a session that is not made yet. */
@@ -11,14 +12,17 @@ interface ComposerProps {
   /** Sends or steers; `true` when the host took it. */
   readonly send: (text: string) => Promise<boolean>;
   readonly stop: () => void;
+  /** Which of the lines that a turn left are to be written here again. */
+  readonly takeBack: (undelivered: Undelivered) => readonly string[];
 }
 
 /** Where a person writes: a turn's beginning, or while one runs a line that steers it. */
-export function Composer({ session, view, isEnabled, send, stop }: ComposerProps): VNode {
+export function Composer(props: ComposerProps): VNode {
+  const { session, view, isEnabled, send, stop, takeBack } = props;
   const [text, setText] = useDraft(session);
   const [isSending, setSending] = useState(false);
   const isRunning = view.running !== null;
-  useGivenBack(view, setText);
+  useGivenBack(view, takeBack, setText);
   const submit = async (): Promise<void> => {
     if (text.trim() === '' || isSending || !isEnabled) return;
     setSending(true);
@@ -48,6 +52,7 @@ export function Composer({ session, view, isEnabled, send, stop }: ComposerProps
           placeholder={
             isRunning ? 'Say something to the turn that runs' : 'Ask or tell the agent something'
           }
+          dir="auto"
           aria-describedby="composer-hint"
           onInput={(event) => {
             const { value } = event.currentTarget;
@@ -95,14 +100,15 @@ function useDraft(session: string | null): [string, (change: (text: string) => s
 /** Lines that no turn took come back, to be sent again or thrown away. */
 function useGivenBack(
   { undelivered }: Conversation,
+  takeBack: ComposerProps['takeBack'],
   setText: (change: (text: string) => string) => void,
 ): void {
   const seen = useRef(undelivered.number);
   useEffect(() => {
     if (undelivered.number === seen.current) return;
     seen.current = undelivered.number;
-    const lines = undelivered.value.join('\n');
-    setText((text) => (text === '' ? lines : `${lines}\n${text}`));
+    const lines = takeBack(undelivered.value).join('\n');
+    if (lines !== '') setText((text) => (text === '' ? lines : `${lines}\n${text}`));
   }, [undelivered]);
 }
 
@@ -115,7 +121,9 @@ function WaitingLines({ lines }: { lines: readonly string[] }): VNode | null {
       </p>
       <ul tabIndex={0} aria-labelledby="waiting-lines">
         {lines.map((line, index) => (
-          <li key={index}>{line}</li>
+          <li key={index}>
+            <InlineText text={line} />
+          </li>
         ))}
       </ul>
     </div>

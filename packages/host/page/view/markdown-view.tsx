@@ -2,7 +2,11 @@ import type { VNode } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 
 import { markdownHtml } from '../markdown.ts';
-import { closeMarks, growBlocks, NO_BLOCKS, type Block } from '../model/markdown-blocks.ts';
+import { closeMarks } from '../model/close-marks.ts';
+import { growBlocks, NO_BLOCKS, type Block } from '../model/markdown-blocks.ts';
+import { visibleText } from '../model/visible-text.ts';
+import { LongText } from './long-text.tsx';
+import { InlineText, VisibleText } from './visible-text.tsx';
 
 /** A text in Markdown. While it grows, only its last blocks are read again. */
 export function MarkdownView({ text, isGrowing }: { text: string; isGrowing: boolean }): VNode {
@@ -11,13 +15,14 @@ export function MarkdownView({ text, isGrowing }: { text: string; isGrowing: boo
   // what was read piece by piece is read as a whole once, at the end
   if (wasGrowing.current && !isGrowing) grown.current = NO_BLOCKS;
   wasGrowing.current = isGrowing;
-  grown.current = growBlocks(grown.current, text);
+  grown.current = growBlocks(grown.current, text.replaceAll(/\r\n?/g, '\n'));
   const { settled, open } = grown.current;
   const blocks = [...settled, ...open];
   const definitions = blocks
     .map(({ raw }) => raw)
-    .filter((raw) => DEFINITION.test(raw))
-    .join('\n');
+    .filter((raw) => raw.length < MAX_DEFINITIONS && DEFINITION.test(raw))
+    .join('\n')
+    .slice(0, MAX_DEFINITIONS);
   return (
     <div class="markdown">
       {blocks.map((block, index) => {
@@ -30,6 +35,8 @@ export function MarkdownView({ text, isGrowing }: { text: string; isGrowing: boo
 
 /** A definition of where links lead that other blocks name. */
 const DEFINITION = /^ {0,3}\[[^\]]+\]:/;
+/** They are read again with every block that may name one, in UTF-16 units. */
+const MAX_DEFINITIONS = 4000;
 
 interface BlockProps {
   readonly block: Block;
@@ -38,14 +45,15 @@ interface BlockProps {
 }
 
 function BlockView({ block, definitions, isOpen }: BlockProps): VNode {
-  const { raw, code } = block;
+  const { raw, code, isPlain } = block;
   const html = useMemo(() => {
-    if (code !== null) return '';
+    if (code !== null || isPlain) return null;
     const source = isOpen ? closeMarks(raw) : raw;
     return markdownHtml(raw.includes('[') ? `${source}\n\n${definitions}` : source);
-  }, [raw, code !== null, isOpen, definitions]);
+  }, [raw, code !== null, isPlain, isOpen, definitions]);
   if (code !== null) return <CodeView text={code.text} language={code.language} />;
-  return <div class="block" dangerouslySetInnerHTML={{ __html: html }} />;
+  if (html === null) return <LongText text={raw} label="Text as it was written" />;
+  return <div class="block" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />;
 }
 
 function CodeView({ text, language }: { text: string; language: string }): VNode {
@@ -62,16 +70,19 @@ function CodeView({ text, language }: { text: string; language: string }): VNode
     );
   };
   const name = language === '' ? 'code' : language;
+  const label = visibleText(name);
   return (
     <figure class="code">
       <figcaption>
-        <span>{name}</span>
-        <button type="button" class="quiet small" onClick={copy} aria-label={`Copy ${name}`}>
+        <InlineText text={name} />
+        <button type="button" class="quiet small" onClick={copy} aria-label={`Copy ${label}`}>
           {isCopied ? 'Copied' : 'Copy'}
         </button>
       </figcaption>
-      <pre tabIndex={0} role="group" aria-label={name}>
-        <code>{text}</code>
+      <pre tabIndex={0} role="group" aria-label={label} dir="ltr">
+        <code>
+          <VisibleText text={text} />
+        </code>
       </pre>
     </figure>
   );

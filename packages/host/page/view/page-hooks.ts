@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
+import { visibleText } from '../model/visible-text.ts';
 import { focusOldestApproval } from './approval-notice.tsx';
 import { listenToKeys, type ShortcutTargets } from './shortcuts.ts';
 
@@ -40,7 +41,7 @@ export function focusComposer(): void {
 /** The title of the window: the session, and a mark while a turn runs. */
 export function useTitle(title: string, isRunning: boolean): void {
   useEffect(() => {
-    const named = title === 'celestea' ? title : `${title} – celestea`;
+    const named = title === 'celestea' ? title : `${visibleText(title)} – celestea`;
     document.title = isRunning ? `● ${named}` : named;
   }, [title, isRunning]);
 }

@@ -4,6 +4,7 @@ import type { Connection, Conversation } from '../model/view.ts';
 import { countWords, counted } from '../model/words.ts';
 import { Elapsed } from './elapsed.tsx';
 import { Icon } from './icons.tsx';
+import { InlineText } from './visible-text.tsx';
 
 interface BarProps {
   readonly view: Conversation;
@@ -32,7 +33,9 @@ export function SessionBar(props: BarProps): VNode {
         >
           <Icon name="menu" />
         </button>
-        <h1>{title}</h1>
+        <h1>
+          <InlineText text={title} />
+        </h1>
         <Activity view={view} />
         <button type="button" class="quiet" aria-label="Keyboard shortcuts" onClick={openShortcuts}>
           ?
@@ -71,6 +74,7 @@ const CONNECTION_WORDS: Readonly<Record<Connection, string>> = {
   closed: '',
   connecting: 'Connecting…',
   open: 'Connected',
+  polling: 'Watching by polling: other tabs hold the streams.',
   lost: 'Connection lost, trying again…',
   locked: 'Not allowed in: open the address the host printed, the one with ?token= in it.',
   missing: 'There is no such session.',

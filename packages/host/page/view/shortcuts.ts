@@ -50,7 +50,7 @@ function act(key: string, targets: ShortcutTargets, target: EventTarget | null):
       targets.help();
       return true;
     case 'a':
-      return press(target, 'button.allow');
+      return press(target, 'button.allow:not([data-unseen])') || focusUnseen(target);
     case 'd':
       return press(target, 'button.deny');
     default:
@@ -64,6 +64,14 @@ function press(target: EventTarget | null, selector: string): boolean {
   const button = target.closest('[data-call]')?.querySelector<HTMLButtonElement>(selector);
   button?.click();
   return button !== null && button !== undefined;
+}
+
+/** Arguments that are cut are allowed by no key: whoever pressed it is led to what says so. */
+function focusUnseen(target: EventTarget | null): boolean {
+  if (!(target instanceof Element)) return false;
+  const notice = target.closest('[data-call]')?.querySelector<HTMLElement>('.approval-unseen');
+  notice?.focus();
+  return notice !== null && notice !== undefined;
 }
 
 function isWriting(target: EventTarget | null): boolean {

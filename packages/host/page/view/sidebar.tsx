@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { WireSession } from '../../src/http/wire.ts';
 import { agoWords } from '../model/words.ts';
 import { Icon } from './icons.tsx';
+import { InlineText } from './visible-text.tsx';
 
 interface SidebarProps {
   readonly sessions: readonly WireSession[];
@@ -75,7 +76,9 @@ function SessionLink({ session, isSelected, close }: LinkProps): VNode {
       aria-current={isSelected ? 'page' : undefined}
       onClick={close}
     >
-      <span class="session-title">{titleOf(session)}</span>
+      <span class="session-title">
+        <InlineText text={titleOf(session)} />
+      </span>
       <span class="session-facts">
         <time dateTime={new Date(session.changed_ms).toISOString()}>
           {agoWords(session.changed_ms, Date.now())}

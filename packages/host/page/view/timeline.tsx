@@ -3,7 +3,9 @@ import { useState } from 'preact/hooks';
 
 import { timelineLanes, type Bar, type Lane } from '../model/timeline-bars.ts';
 import type { Step } from '../model/view.ts';
+import { visibleText } from '../model/visible-text.ts';
 import { useNow } from './elapsed.tsx';
+import { InlineText } from './visible-text.tsx';
 
 interface TimelineProps {
   readonly steps: readonly Step[];
@@ -28,7 +30,7 @@ export function Timeline({ steps, firstStep, isLive }: TimelineProps): VNode {
         <div class="timeline-labels" aria-hidden="true">
           {lanes.map((lane, index) => (
             <span key={index} class={lane.isStep ? 'lane-step' : 'lane-call'}>
-              {lane.label}
+              <InlineText text={lane.label} />
             </span>
           ))}
         </div>
@@ -47,7 +49,7 @@ export function Timeline({ steps, firstStep, isLive }: TimelineProps): VNode {
         </svg>
       </div>
       <p class="timeline-detail">
-        {shown === '' ? 'Point at a bar, or focus it, for its times.' : shown}
+        <InlineText text={shown === '' ? 'Point at a bar, or focus it, for its times.' : shown} />
       </p>
       <details class="fold">
         <summary>In words</summary>
@@ -55,7 +57,9 @@ export function Timeline({ steps, firstStep, isLive }: TimelineProps): VNode {
           {lanes
             .flatMap(({ bars }) => bars)
             .map(({ text }, index) => (
-              <li key={index}>{text}</li>
+              <li key={index}>
+                <InlineText text={text} />
+              </li>
             ))}
         </ol>
       </details>
@@ -84,7 +88,7 @@ function LaneBars({ lane, top, onShow }: LaneProps): VNode {
           rx="2"
           tabIndex={0}
           role="img"
-          aria-label={bar.text}
+          aria-label={visibleText(bar.text)}
           onMouseEnter={show(bar, onShow)}
           onFocus={show(bar, onShow)}
         />

@@ -8,6 +8,7 @@ import { counted, durationWords, tokensWords } from '../model/words.ts';
 import type { Actions } from './actions.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { Timeline } from './timeline.tsx';
+import { InlineText, VisibleText } from './visible-text.tsx';
 
 interface FooterProps {
   readonly turn: TurnView;
@@ -40,8 +41,8 @@ export function TurnFooter({ turn, isLive, actions }: FooterProps): VNode | null
         </div>
       )}
       {turn.end?.error != null && (
-        <p class="turn-error" role="note">
-          {turn.end.error}
+        <p class="turn-error" role="note" dir="auto">
+          <VisibleText text={turn.end.error} />
         </p>
       )}
       {turn.steps.length > 0 && <TimelineFold turn={turn} isLive={isLive} />}
@@ -58,12 +59,12 @@ const ICONS: Readonly<Record<OutcomeKind, IconName>> = {
 };
 
 function OutcomeBadge({ end }: { end: TurnEnd }): VNode {
-  const reason = end.reason === null ? '' : `: ${end.reason}`;
   return (
     <span class={`badge badge-${end.kind}`} data-outcome={end.kind}>
       <Icon name={ICONS[end.kind]} />
       {OUTCOME_WORDS[end.kind]}
-      {reason}
+      {end.reason !== null && ': '}
+      {end.reason !== null && <InlineText text={end.reason} />}
     </span>
   );
 }

@@ -3,10 +3,14 @@ import { useMemo } from 'preact/hooks';
 
 import type { WireApproval } from '../../src/http/wire.ts';
 import type { Item, ReasoningItem, ReplyItem, TurnView } from '../model/view.ts';
+import { plainText } from '../model/plain-text.ts';
+import { beginningOf, visibleText } from '../model/visible-text.ts';
 import type { Actions } from './actions.ts';
+import { Boundary } from './boundary.tsx';
 import { CallCard } from './call-card.tsx';
 import { MarkdownView } from './markdown-view.tsx';
 import { TurnFooter } from './turn-footer.tsx';
+import { VisibleText } from './visible-text.tsx';
 
 interface TurnProps {
   readonly turn: TurnView;
@@ -25,18 +29,21 @@ export function TurnSection({ turn, isLive, approvals, actions }: TurnProps): VN
           {headingOf(turn)}
         </h2>
         {entriesOf(turn).map(({ key, item, isGrowing }) => (
-          <ItemView
-            key={key}
-            item={item}
-            isOpening={key === 'user-0'}
-            isGrowing={isGrowing}
-            isLive={isLive}
-            approvals={asked}
-            actions={actions}
-          />
+          <Boundary key={key} of={item} plain={() => plainText(item)}>
+            <ItemView
+              item={item}
+              isOpening={key === 'user-0'}
+              isGrowing={isGrowing}
+              isLive={isLive}
+              approvals={asked}
+              actions={actions}
+            />
+          </Boundary>
         ))}
         {isLive && turn.draft === null && <Waiting turn={turn} />}
-        <TurnFooter turn={turn} isLive={isLive} actions={actions} />
+        <Boundary of={turn} plain={() => turn.end?.error ?? ''}>
+          <TurnFooter turn={turn} isLive={isLive} actions={actions} />
+        </Boundary>
       </section>
     ),
     [turn, isLive, asked, actions],
@@ -50,8 +57,12 @@ function headingOf({ id, items }: TurnView): string {
   const counted = /^turn-(\d+)$/.exec(id);
   const name = counted === null ? 'Turn' : `Turn ${String(Number(counted[1]) + 1)}`;
   const first = items.find((item) => item.kind === 'user');
-  const words = first === undefined ? '' : `: ${first.text.replaceAll(/\s+/g, ' ').slice(0, 80)}`;
+  const words = first === undefined ? '' : `: ${firstWords(first.text)}`;
   return `${name}${words}`;
+}
+
+function firstWords(text: string): string {
+  return visibleText(beginningOf(text.slice(0, 1000).replaceAll(/\s+/g, ' '), 80));
 }
 
 /** Said while nothing of the next reply has come, so that it is plain that something goes on. */
@@ -100,7 +111,9 @@ function ItemView({ item, isOpening, isGrowing, isLive, approvals, actions }: It
       return (
         <details class="reasoning">
           <summary>{isGrowing ? 'Thinking…' : 'Reasoning'}</summary>
-          <div class="reasoning-text">{item.text}</div>
+          <div class="reasoning-text" dir="auto">
+            <VisibleText text={item.text} />
+          </div>
         </details>
       );
     case 'reply':
@@ -117,7 +130,11 @@ function ItemView({ item, isOpening, isGrowing, isLive, approvals, actions }: It
       return <CallCard call={item} approval={approval} isLive={isLive} actions={actions} />;
     }
     case 'notice':
-      return <p class="notice">{item.text}</p>;
+      return (
+        <p class="notice" dir="auto">
+          <VisibleText text={item.text} />
+        </p>
+      );
     default:
       return item satisfies never;
   }
@@ -133,7 +150,9 @@ function UserText({ text, pictures, isOpening }: UserProps): VNode {
   return (
     <div class={isOpening ? 'user' : 'user steering'}>
       <p class="who">{isOpening ? 'You' : 'You, while it ran'}</p>
-      <div class="user-text">{text}</div>
+      <div class="user-text" dir="auto">
+        <VisibleText text={text} />
+      </div>
       {pictures > 0 && (
         <p class="hint">With {pictures === 1 ? 'a picture' : `${String(pictures)} pictures`}.</p>
       )}

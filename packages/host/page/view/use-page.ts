@@ -1,7 +1,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 
 import { cancelTurn } from '../api.ts';
-import { EMPTY_CONVERSATION, type Conversation } from '../model/view.ts';
+import { EMPTY_CONVERSATION, type Conversation, type Undelivered } from '../model/view.ts';
+import { ownLines, type OwnLines } from '../own-lines.ts';
+import { watchPresence } from '../presence.ts';
 import { SessionWatch } from '../session-watch.ts';
 import { actor, create, sendText, turnActions } from './act.ts';
 import type { Actions } from './actions.ts';
@@ -26,6 +28,8 @@ export interface Page {
   readonly send: (text: string) => Promise<boolean>;
   readonly stop: () => void;
   readonly retry: () => void;
+  /** Of the lines that a turn left, those that this tab sent; each is given once. */
+  readonly takeBack: (undelivered: Undelivered) => readonly string[];
   readonly loadOlder: () => Promise<void>;
   /** Goes so many sessions down the list, or up. */
   readonly move: (by: 1 | -1) => void;
@@ -40,7 +44,14 @@ export function usePage(): Page {
   const [sent, setSent] = useState(0);
   const selected = useSelected();
   const watch = useMemo(() => new SessionWatch(setWatched), []);
-  const act = useMemo(() => actor(() => void refresh(), setFailure), [refresh]);
+  const own = useMemo(linesOfThisTab, []);
+  const act = useMemo(() => {
+    const onDone = (): void => {
+      void refresh();
+      watch.lookSoon();
+    };
+    return actor(onDone, setFailure);
+  }, [refresh, watch]);
   const actions = useMemo(() => turnActions(selected, act), [selected, act]);
   const isOpen = watched.session === selected;
   const view = shownOf(watched, isOpen, selected === null && sessions.isLocked);
@@ -48,6 +59,7 @@ export function usePage(): Page {
     watch.open(selected);
     setFailure('');
   }, [watch, selected]);
+  useEffect(() => watchPresence(watch.leave, watch.comeBack), [watch]);
   useEffect(() => void refresh(), [watched.running?.turn, refresh]);
   return {
     sessions: withThis(sessions, watched),
@@ -62,7 +74,7 @@ export function usePage(): Page {
     create: () => void create(act),
     send: (text) => {
       setSent(sent + 1);
-      return sendText(text, selected, view.running !== null, act);
+      return sendText(text, selected, view.running?.turn ?? null, act, own);
     },
     stop: () => {
       if (selected !== null && view.running !== null) void act(cancelTurn(selected));
@@ -71,11 +83,22 @@ export function usePage(): Page {
       watch.retry();
       void refresh();
     },
+    takeBack: ({ turn, lines }) =>
+      selected === null ? [] : own.takeBack(selected, turn, lines),
     loadOlder: () => watch.loadOlder(),
     move: (by) => {
       moveIn(sessions, selected, by);
     },
   };
+}
+
+/** A reload of the tab finds them again, unless the browser forbids it to keep anything. */
+function linesOfThisTab(): OwnLines {
+  try {
+    return ownLines(sessionStorage);
+  } catch {
+    return ownLines(null);
+  }
 }
 
 /** Of a session that is on its way nothing is shown but how it comes along. */

@@ -62,7 +62,7 @@ export interface RawInput {
   readonly request: Request;
   /** Takes the token out of a text that a refusal quotes. */
   readonly redact: (text: string) => string;
-  /** As {@link RouteInput} has it. */
+  /** As `RouteInput` has it. */
   readonly whenGone: (tell: () => void) => () => void;
 }
 

@@ -18,7 +18,9 @@ import {
   said,
   send,
   sessionOf,
+  steer,
   titleSaysRunning,
+  written,
 } from './support/on-page.ts';
 import { call, inPieces, piece } from './support/replies.ts';
 import { connected, Tabs } from './support/tabs.ts';
@@ -188,4 +190,44 @@ browserTest('a host that is killed and comes back is followed again', async (chr
     await host?.kill();
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+browserTest('of seven tabs each can allow and stop', async ({ serve }) => {
+  const gate = new Gate();
+  const ends = [0, 1];
+  const scripts = ends.flatMap((end) => [
+    callTools(call(`w${String(end)}`, 'write')),
+    callTools(call(`h${String(end)}`, 'hang')),
+  ]);
+  const tools = toolSet({ write: () => 'written', hang: () => gate.wait() }, ['write']);
+  await serve({ scripts, tools }, async ({ host, tabs }) => {
+    const id = await host.session();
+    const first = await tabs.open(id);
+    const pages = [first];
+    for (let count = 2; count <= 7; count += 1) {
+      const page = await first.context().newPage();
+      await page.goto(`${new URL(first.url()).origin}/#${id}`);
+      await page.getByRole('status').getByText(/^(Connected|Watching by polling)/).waitFor();
+      pages.push(page);
+    }
+    const polling = pages.at(-1) ?? first;
+    await polling.getByRole('status').getByText('Watching by polling').waitFor();
+    for (const end of ends) {
+      const page = end === 0 ? first : polling;
+      await send(page, `Write ${String(end)}.`);
+      await callIs(page, `w${String(end)}`, 'waiting');
+      await button(page, 'Allow').click();
+      for (const each of pages) await callIs(each, `w${String(end)}`, 'done');
+      await steer(page, 'too late');
+      await page.locator('.waiting-lines li').waitFor();
+      await button(page, 'Stop').click();
+      for (const each of pages) await ended(each, 'cancelled', end + 1);
+      await written(page, 'too late');
+      for (const each of pages) {
+        if (each !== page) expect(await message(each).inputValue()).toBe('');
+      }
+      await message(page).fill('');
+    }
+    gate.open();
+  });
 });

@@ -248,3 +248,64 @@ browserTest('hostile texts are shown and do nothing', async ({ serve }) => {
     expect(await message(page).inputValue()).toBe('');
   });
 });
+
+browserTest('an approval shows what hides, and no key allows what is cut', async ({ serve }) => {
+  const scripts = [
+    callTools(call('a', 'write', { command: 'ls #\u202e ohce ;\u2066x\u200b\u{e0041}' })),
+    callTools(call('b', 'write', { command: 'word '.repeat(3000) })),
+    [piece('Done.'), done('Done.')],
+  ];
+  const tools = toolSet({ write: () => 'written' }, ['write'], 'it \u202e writes');
+  await serve({ scripts, tools }, async ({ tabs }) => {
+    const page = await tabs.open();
+    await send(page, 'Write \u202e it.');
+    await callIs(page, 'a', 'waiting');
+    const shown = (await page.locator('body').textContent()) ?? '';
+    expect(shown).not.toMatch(/[\u202e\u2066\u200b\u{e0041}]/u);
+    for (const text of ['"ls #\\u202e ohce ;\\u2066x\\u200b\\u{e0041}"', 'it \\u202e writes']) {
+      expect(shown).toContain(text);
+    }
+    expect(await seriousFindings(page)).toEqual([]);
+    await button(page, 'Show').click();
+    await page.keyboard.press('a');
+    await callIs(page, 'b', 'waiting');
+    expect(await seriousFindings(page)).toEqual([]);
+    await button(page, 'Show').click();
+    await page.keyboard.press('a');
+    await page.locator('.approval-unseen:focus').getByText('6,000 of 15,019').waitFor();
+    await callIs(page, 'b', 'waiting');
+    await button(page, 'Show all arguments').click();
+    await page.locator('.approval-unseen').waitFor({ state: 'detached' });
+    await page.keyboard.press('a');
+    await callIs(page, 'b', 'done');
+    await ended(page, 'completed');
+  });
+});
+
+browserTest('texts and values that are hard to read stop nothing', async ({ serve }) => {
+  const hard = [
+    `${'>'.repeat(3000)}a`,
+    '1) '.repeat(2500),
+    `${'a.'.repeat(20_000)}@`,
+    '['.repeat(40_000),
+    '!['.repeat(20_000),
+  ];
+  const text = ['**first**', ...hard, '**last**'].join('\n\n');
+  const levels = 4000;
+  const deep: unknown = JSON.parse(`${'{"a":['.repeat(levels)}1${']}'.repeat(levels)}`);
+  const parts = text.match(/[^]{1,500}/g) ?? [];
+  const scripts = [callTools(call('a', 'look')), inPieces(...parts.map(piece))];
+  await serve({ scripts, tools: toolSet({ look: () => deep }) }, async ({ tabs }) => {
+    const page = await tabs.open();
+    await send(page, 'Look.');
+    for (const reload of [false, true]) {
+      if (reload) await page.reload();
+      await ended(page, 'completed');
+      for (const summary of await page.locator('summary').all()) await summary.click();
+      expect(await page.locator('.markdown strong').allTextContents()).toEqual(['first', 'last']);
+      expect(await page.locator('.markdown pre.plain').count()).toBe(hard.length);
+      expect(await page.locator('.broken').count()).toBe(0);
+      expect(await page.locator('[data-call="a"]').count()).toBe(1);
+    }
+  });
+});

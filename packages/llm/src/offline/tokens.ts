@@ -24,8 +24,10 @@ const EXTENSIONS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Products, not files. */
-export const PRODUCTS = /^(node|next|vue|react|express|nuxt|three|d3|deno|bun|angular|ember)\.js$/i;
+const PRODUCTS = /^(node|next|vue|react|express|nuxt|three|d3|deno|bun|angular|ember)\.js$/i;
+
+/** Whether it is the name of a product, and of no file. */
+export const isProduct = (name: string): boolean => PRODUCTS.test(name);
 
 const KNOWN_NAMES: ReadonlyMap<string, string> = new Map([
   ['README', 'README.md'],
@@ -100,7 +102,7 @@ function asPath(text: string): Classified | null {
   if (known !== undefined) return named('path', known);
   const parts = /^(.+?)(?::(\d{1,7})(?::\d+)?|#L(\d{1,7}).*)?$/.exec(text);
   const name = parts?.[1] ?? text;
-  if (name.includes('://') || PRODUCTS.test(name) || /[*?<>|{}()]/.test(name)) return null;
+  if (name.includes('://') || isProduct(name) || /[*?<>|{}()]/.test(name)) return null;
   const extension = /[^/\\]\.([A-Za-z][A-Za-z0-9]{0,9})$/.exec(name)?.[1]?.toLowerCase();
   const hidden = /(^|\/)\.(gitignore|npmrc|env|editorconfig|nvmrc|dockerignore)$/.test(name);
   const isFile = extension !== undefined && (EXTENSIONS.has(extension) || /[/\\]/.test(name));
@@ -125,7 +127,7 @@ const beforeParenthesis = (text: string): string => text.slice(0, text.indexOf('
 function isCode(text: string, shouting: boolean): boolean {
   if (/^@[\w-]+\/[\w.-]+$/.test(text)) return true;
   if (/^[A-Z]\d+(\.\d+)*$/.test(text)) return true;
-  if (/^[A-Za-z_$][\w$]+(\.[A-Za-z_$][\w$]+)+$/.test(text) && !PRODUCTS.test(text)) return true;
+  if (/^[A-Za-z_$][\w$]+(\.[A-Za-z_$][\w$]+)+$/.test(text) && !isProduct(text)) return true;
   if (!/^[A-Za-z_$][\w$]*$/.test(text)) return false;
   return /[a-z0-9][A-Z]|[\w$]_[\w$]/.test(text) || (!shouting && /^[A-Z][A-Z0-9]{2,}$/.test(text));
 }

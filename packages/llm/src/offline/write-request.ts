@@ -1,5 +1,5 @@
 import type { DescribedIntent, WriteIntent } from './intent.ts';
-import { PRODUCTS, tokenize } from './tokens.ts';
+import { isProduct, tokenize } from './tokens.ts';
 
 const MAX_PATH = 300;
 const MAX_BARE_WORDS = 12;
@@ -64,7 +64,6 @@ const TAKES_BARE = /\.(md|mdx|txt|rst|adoc)$|(^|[/\\])[^./\\]+$/i;
 /** What has a slash or a dot and is no file. */
 const NO_FILE: readonly RegExp[] = [
   /:\/\//,
-  PRODUCTS,
   /^[\d.,]+$/,
   /^[^/\\]+@[^/\\]+$/,
   /^[^/\\]+\.(com|org|net)$/i,
@@ -113,7 +112,8 @@ function readPath(given: string | undefined): string | null {
   const name = path.slice(1 + Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')));
   if (path.length > MAX_PATH || name === '' || /^\.+$/.test(name)) return null;
   if (name === path && !/\.[\p{L}\p{N}_-]+$/u.test(name)) return null;
-  return !inQuotes && NO_FILE.some((rule) => rule.test(path)) ? null : path;
+  if (inQuotes) return path;
+  return isProduct(path) || NO_FILE.some((rule) => rule.test(path)) ? null : path;
 }
 
 /** Whether a text without quotes is what to write, and not words about it. */

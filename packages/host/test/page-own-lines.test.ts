@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+
+import { ownLines, type LineStorage } from '../page/own-lines.ts';
+
+class MemoryStorage implements LineStorage {
+  readonly #items = new Map<string, string>();
+  getItem(key: string): string | null {
+    return this.#items.get(key) ?? null;
+  }
+  setItem(key: string, value: string): void {
+    this.#items.set(key, value);
+  }
+}
+
+const full: LineStorage = {
+  getItem: () => '{ no json',
+  setItem: () => {
+    throw new Error('full');
+  },
+};
+
+test('a tab takes back the lines that it sent, once', () => {
+  const own = ownLines(new MemoryStorage());
+  own.note('s', 'turn-1', 'mine');
+  own.note('s', 'turn-1', 'taken');
+  expect(own.takeBack('s', 'turn-1', ['theirs', 'mine', 'mine'])).toEqual(['mine']);
+  expect(own.takeBack('s', 'turn-1', ['theirs', 'mine', 'mine'])).toEqual([]);
+});
+
+test('a line that was sent twice and taken by no turn comes back twice', () => {
+  const own = ownLines(null);
+  own.note('s', 'turn-1', 'a');
+  own.note('s', 'turn-1', 'a');
+  expect(own.takeBack('s', 'turn-1', ['a', 'a', 'a'])).toEqual(['a', 'a']);
+});
+
+test('another tab, another session and another turn take nothing', () => {
+  const own = ownLines(new MemoryStorage());
+  own.note('s', 'turn-1', 'a');
+  expect(ownLines(new MemoryStorage()).takeBack('s', 'turn-1', ['a'])).toEqual([]);
+  expect(own.takeBack('other', 'turn-1', ['a'])).toEqual([]);
+  expect(own.takeBack('s', 'turn-0', ['a'])).toEqual([]);
+  expect(own.takeBack('s', 'turn-1', ['a'])).toEqual(['a']);
+});
+
+test('lines of an earlier turn are not kept for a later one', () => {
+  const own = ownLines(null);
+  own.note('s', 'turn-1', 'a');
+  own.note('s', 'turn-2', 'b');
+  expect(own.takeBack('s', 'turn-2', ['a', 'b'])).toEqual(['b']);
+});
+
+test('a line that the host did not take is not taken back', () => {
+  const own = ownLines(null);
+  own.forget('s', 'a');
+  own.note('s', 'turn-1', 'a');
+  own.note('s', 'turn-1', 'b');
+  own.forget('s', 'a');
+  own.forget('s', 'never sent');
+  expect(own.takeBack('s', 'turn-1', ['a', 'b'])).toEqual(['b']);
+});
+
+test('a tab that is loaded again still knows its lines, and takes them once', () => {
+  const storage = new MemoryStorage();
+  ownLines(storage).note('s', 'turn-1', 'a');
+  expect(ownLines(storage).takeBack('s', 'turn-1', ['a'])).toEqual(['a']);
+  expect(ownLines(storage).takeBack('s', 'turn-1', ['a'])).toEqual([]);
+});
+
+test.each(['{"turn":"turn-1","lines":[1]}', '{"turn":1}', 'null', '[]', 'no json'])(
+  'a storage that holds %j tells of no line',
+  (text) => {
+    const own = ownLines({ getItem: () => text, setItem: () => undefined });
+    expect(own.takeBack('s', 'turn-1', ['a'])).toEqual([]);
+  },
+);
+
+test('a storage that takes nothing loses nothing while the tab lives', () => {
+  const own = ownLines(full);
+  own.note('s', 'turn-1', 'a');
+  expect(own.takeBack('s', 'turn-1', ['a'])).toEqual(['a']);
+});
