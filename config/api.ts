@@ -154,6 +154,7 @@ function declared(statement: ts.Statement): [name: string, text: string][] {
   const text = printer
     .printNode(ts.EmitHint.Unspecified, statement, statement.getSourceFile())
     .replaceAll(/\s+/g, ' ')
+    .replace(/(\[Symbol\.\w+\]): [^;]*; (?=.*\1\()/, '') // made from one file, a method stands twice
     .replace(/^export (declare )?/, '');
   if (ts.isVariableStatement(statement)) {
     return statement.declarationList.declarations.map(({ name }) => [name.getText(), text]);
