@@ -11,6 +11,8 @@ const project = (name: string, root: string) => ({
 export default defineConfig({
   test: {
     environment: 'node',
+    // By default one core is left alone, which on a machine of two is half of it.
+    maxWorkers: '100%',
     // Only a hang ends a test by the clock, never a slow machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
