@@ -64,6 +64,10 @@ test.each(runnable)('snippet $number of $document runs', async (snippet) => {
   expect(stdout).toContain(prints);
 });
 
+test('every snippet that can be run here passes the type check', () => {
+  expect(typeErrors(runnable.map((snippet) => snippetPath(folder, snippet)))).toEqual([]);
+});
+
 // The report of a run lists them with their reasons.
 test.skip.each(skipped)('snippet $number of $document is not run: $skipped', () => undefined);
 
@@ -77,11 +81,6 @@ describe('the recipes', () => {
       const own = runnable.filter(({ document }) => document === `docs/recipes/${name}`);
       expect({ name, programs: own.length > 0 }).toEqual({ name, programs: true });
     }
-  });
-
-  test('every snippet that can be run here passes the type check', () => {
-    const files = runnable.filter(({ document }) => recipes.includes(document));
-    expect(typeErrors(files.map((snippet) => snippetPath(folder, snippet)))).toEqual([]);
   });
 
   test('what is not run is a server of a framework that is not installed', () => {

@@ -92,7 +92,9 @@ export function typeErrors(files: readonly string[]): string[] {
   const { config } = ts.readConfigFile(join(root, 'config/base.json'), (path) =>
     readFileSync(path, 'utf8'),
   ) as { config: unknown };
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root, { noEmit: true });
+  // what a snippet makes may be for the text below it to use
+  const own = { noEmit: true, noUnusedLocals: false };
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root, own);
   const program = ts.createProgram(files, options);
   return ts.getPreEmitDiagnostics(program).flatMap(({ file, start = 0, messageText }) => {
     if (file === undefined || !files.includes(file.fileName)) return [];
