@@ -1,4 +1,4 @@
-import { readContext, readRows, readSession } from './api.ts';
+import { readContext, readRows, readSession, type ApiReply } from './api.ts';
 import { listenToEvents } from './events.ts';
 import { frameQueue, type FrameQueue } from './frame-queue.ts';
 import type { EventAction } from './model/apply-event.ts';
@@ -101,22 +101,23 @@ export class SessionWatch {
 
   async #follow(id: string): Promise<void> {
     this.#stop();
-    const mine = this.#attempt;
-    const state = await readSession(id);
-    if (mine !== this.#attempt) return;
-    if (!state.ok) {
-      this.#failed(id, state.error.code);
-      return;
-    }
-    const page = await readRows(id, state.value.rows);
-    if (mine !== this.#attempt) return;
-    if (!page.ok) {
-      this.#failed(id, page.error.code);
-      return;
-    }
-    this.#queue.push({ type: 'opened', state: state.value, page: page.value, now: Date.now() });
-    this.#lastSeq = state.value.last_event_id;
+    const state = await this.#reply(id, readSession(id));
+    if (state === null) return;
+    const page = await this.#reply(id, readRows(id, state.rows));
+    if (page === null) return;
+    this.#queue.push({ type: 'opened', state, page, now: Date.now() });
+    this.#lastSeq = state.last_event_id;
     await this.#goOn(id);
+  }
+
+  /** What the host says; `null` when it refuses, or something else is shown by then. */
+  async #reply<T>(id: string, asked: Promise<ApiReply<T>>): Promise<T | null> {
+    const mine = this.#attempt;
+    const reply = await asked;
+    if (mine !== this.#attempt) return null;
+    if (reply.ok) return reply.value;
+    this.#failed(id, reply.error.code);
+    return null;
   }
 
   /** Streams what comes, or asks for it later. */
@@ -164,15 +165,10 @@ export class SessionWatch {
 
   async #poll(id: string): Promise<void> {
     this.#stop();
-    const mine = this.#attempt;
-    const state = await readSession(id);
-    if (mine !== this.#attempt) return;
-    if (!state.ok) {
-      this.#failed(id, state.error.code);
-      return;
-    }
+    const state = await this.#reply(id, readSession(id));
+    if (state === null) return;
     this.#failures = 0;
-    const { last_event_id: target } = state.value;
+    const { last_event_id: target } = state;
     if (target === this.#lastSeq) await this.#goOn(id);
     else if (target < this.#lastSeq) await this.#follow(id);
     else this.#catchUp(id, target);
