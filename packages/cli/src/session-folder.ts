@@ -42,10 +42,8 @@ export function newSessionPath(root: string): string {
  */
 export function lastSessionPath(root: string): string | null {
   const folder = sessionFolder(root);
-  const stats = statSync(folder, { throwIfNoEntry: false });
-  if (stats?.isDirectory() !== true) return null;
   let last: { readonly path: string; readonly time: number } | null = null;
-  for (const name of readdirSync(folder).sort()) {
+  for (const name of namesIn(folder)) {
     if (!name.endsWith(ENDING)) continue;
     const path = join(folder, name);
     const file = statSync(path, { throwIfNoEntry: false });
@@ -53,4 +51,15 @@ export function lastSessionPath(root: string): string | null {
     if (last === null || file.mtimeMs >= last.time) last = { path, time: file.mtimeMs };
   }
   return last?.path ?? null;
+}
+
+/** What is in a folder, in order; nothing in one that is not there. Throws what the disk throws. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch (error) {
+    // not by `statSync`, to which newer versions of Node give no error for a file on the way there
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }

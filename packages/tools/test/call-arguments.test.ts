@@ -120,13 +120,22 @@ describe('C3.2 arguments as they are used', () => {
   });
 });
 
+/** What this version of Node says of a text that is no JSON; each has words of its own. */
+function parseFault(text: string): string {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return error.message;
+  }
+  throw new Error('expected a text that is no JSON');
+}
+
 describe('C3.7 arguments that do not fit', () => {
   test.each<[string, unknown, string]>([
     ['text that is no JSON', 'Paris',
       `arguments: expected JSON, got "Paris" (Unexpected token 'P', "Paris" is not valid JSON)`],
     ['text that was cut off', '{"city": "Par',
-      'arguments: expected JSON, got "{\\"city\\": \\"Par" (Unterminated string in JSON at ' +
-      'position 13)'],
+      `arguments: expected JSON, got "{\\"city\\": \\"Par" (${parseFault('{"city": "Par')})`],
     ['a missing property', {},
       'city: expected a string, got nothing; schema: {"minLength":1,"type":"string"}'],
     ['a wrong type', { city: 5 },
