@@ -104,7 +104,8 @@ browserTest('a turn stops though a tool ignores its signal', async ({ serve }) =
     await send(page, 'Hang.');
     await callIs(page, 'a', 'running');
     await button(page, 'Stop').click();
-    expect(await ended(page, 'cancelled')).toBe('cancelled: stopped by the user');
+    const words = 'cancelled: stopped by the user';
+    expect(await ended(page, 'cancelled', 1, words)).toBe(words);
     await callIs(page, 'a', 'abandoned');
     await button(page, 'Stop').waitFor({ state: 'detached' });
     await send(page, 'And now?');

@@ -39,10 +39,18 @@ export async function callIs(page: Page, call: string, state: string): Promise<v
   await page.locator(`[data-call="${call}"][data-state="${state}"]`).waitFor();
 }
 
-/** Waits until so many turns have ended that way; gives what the last of them says. */
-export async function ended(page: Page, outcome: Outcome, count = 1): Promise<string> {
+/**
+ * Waits until so many turns have ended that way; gives what the last of them says. What comes with
+ * the turn's last status, such as a reason, is waited for when it is given as `words`.
+ */
+export async function ended(
+  page: Page,
+  outcome: Outcome,
+  count = 1,
+  words: string | RegExp = '',
+): Promise<string> {
   const badge = page.locator(`[data-outcome="${outcome}"]`).nth(count - 1);
-  await badge.waitFor();
+  await badge.filter({ hasText: words }).waitFor();
   return (await badge.textContent()) ?? '';
 }
 
