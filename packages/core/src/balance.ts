@@ -1,4 +1,4 @@
-import { messageToolCalls, toolResultMessage, type Message, type ToolCall } from './message.ts';
+import { toolResultMessage, type Message } from './message.ts';
 
 /**
  * What a call without an answer is answered with when a request is built. The log is not
@@ -7,23 +7,19 @@ import { messageToolCalls, toolResultMessage, type Message, type ToolCall } from
 export const CANCELLED_TOOL_CALL_TEXT =
   'Error: this tool call was cancelled before a result was recorded; its outcome is not known.';
 
-/** Where the answers to one call id belong; the newest message that uses the id owns it. */
-interface AnswerSlots {
-  /** Index of the assistant message. */
-  readonly owner: number;
-  /** Indices of the answers still missing, in call order. */
-  readonly open: number[];
-}
-
 /**
  * Messages in which every call has its answer at every moment: an assistant message brings
- * one placeholder a call, an answer takes its placeholder's seat wherever it arrives, and
- * what answers nothing is dropped. Each message costs O(1), so a log of any length can be
- * balanced as it grows.
+ * one seat a call, an answer takes its seat wherever it arrives, a placeholder sits where one is
+ * missing, and what answers nothing is dropped. Each message costs O(1), so a log of any length
+ * can be balanced as it grows.
  */
 export class BalancedMessages {
-  readonly #list: Message[] = [];
-  readonly #slots = new Map<string, AnswerSlots>();
+  /** On a seat that nobody has seen empty yet, the id of its call. */
+  readonly #list: (Message | string)[] = [];
+  /** Indices of the free seats of an id, which the newest message that uses the id owns. */
+  readonly #free = new Map<string, number | number[]>();
+  /** Seats that came since the messages were last asked for. */
+  #fresh: number[] = [];
 
   get length(): number {
     return this.#list.length;
@@ -31,40 +27,51 @@ export class BalancedMessages {
 
   /** A fresh array of the same message objects. */
   toArray(): Message[] {
-    return this.#list.slice();
+    for (const index of this.#fresh) {
+      const id = this.#list[index];
+      if (typeof id !== 'string') continue;
+      this.#list[index] = toolResultMessage(id, CANCELLED_TOOL_CALL_TEXT);
+    }
+    this.#fresh = [];
+    return this.#list.slice() as Message[];
   }
 
   add(message: Message): void {
-    if (message.role === 'tool') {
-      this.#answer(message);
-      return;
-    }
-    const owner = this.#list.push(message) - 1;
-    if (message.role === 'assistant') this.#expect(owner, messageToolCalls(message));
+    if (message.role === 'tool') this.#answer(message);
+    else this.#seat(this.#list.push(message) - 1, message, 0);
   }
 
   /**
-   * Replaces the last assistant message by one that has more calls. `added` are the calls
-   * that it had not yet. Only while nothing was added after it but its own placeholders.
+   * Replaces the last assistant message by one that has more blocks, from the block `from` on.
+   * Only while nothing was added after it but its own seats.
    */
-  extend(owner: number, message: Message, added: readonly ToolCall[]): void {
+  extend(owner: number, message: Message, from: number): void {
     this.#list[owner] = message;
-    this.#expect(owner, added);
+    this.#seat(owner, message, from);
   }
 
-  #expect(owner: number, calls: readonly ToolCall[]): void {
-    for (const { id } of calls) {
-      const index = this.#list.push(toolResultMessage(id, CANCELLED_TOOL_CALL_TEXT)) - 1;
-      const slots = this.#slots.get(id);
-      if (slots?.owner === owner) slots.open.push(index);
-      else this.#slots.set(id, { owner, open: [index] });
+  #seat(owner: number, { role, content }: Message, from: number): void {
+    if (role !== 'assistant') return;
+    for (let at = from; at < content.length; at += 1) {
+      const block = content[at];
+      if (block?.type !== 'tool_call') continue;
+      const { id } = block.content;
+      const index = this.#list.push(id) - 1;
+      this.#fresh.push(index);
+      const free = this.#free.get(id);
+      if (typeof free === 'object' && (free[0] ?? 0) > owner) free.push(index);
+      else this.#free.set(id, typeof free === 'number' && free > owner ? [free, index] : index);
     }
   }
 
   #answer(message: Message): void {
-    if (message.tool_call_id === null) return;
-    const index = this.#slots.get(message.tool_call_id)?.open.shift();
-    if (index !== undefined) this.#list[index] = message;
+    const id = message.tool_call_id;
+    if (id === null) return;
+    const free = this.#free.get(id);
+    const index = typeof free === 'object' ? free.shift() : free;
+    if (index === undefined) return;
+    this.#list[index] = message;
+    if (typeof free === 'number' || free?.length === 0) this.#free.delete(id);
   }
 }
 

@@ -113,7 +113,8 @@ function scalarText(value: unknown): string {
     case 'string':
       return JSON.stringify(value);
     case 'number':
-      return Number.isFinite(value) ? String(value).replace('e+', 'e') : 'null';
+      if (!Number.isFinite(value)) return 'null';
+      return Math.abs(value) < 1e21 ? String(value) : String(value).replace('e+', 'e');
     case 'boolean':
     case 'bigint':
       return String(value);

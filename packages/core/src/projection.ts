@@ -2,6 +2,7 @@ import { BalancedMessages } from './balance.ts';
 import { readImageRef } from './image-ref.ts';
 import { serdeJsonString } from './json-text.ts';
 import {
+  isThinkingContent,
   isToolCallContent,
   toolResultMessage,
   toolResultWithImages,
@@ -11,6 +12,7 @@ import {
   type ImageRef,
   type Message,
   type ThinkingContent,
+  type ToolCall,
 } from './message.ts';
 import type {
   AssistantMessageRow,
@@ -77,7 +79,8 @@ export class IncrementalProjection {
 
   /** The messages so far, balanced (C4.6), as a fresh array. */
   messages(): Message[] {
-    this.#settle();
+    const open = this.#open;
+    if (open !== null) this.#settle(open, open.blocks.slice()); // more may come to those
     return this.#messages.toArray();
   }
 
@@ -89,8 +92,8 @@ export class IncrementalProjection {
   }
 
   #addCall({ id, name, args, meta }: ToolCallRow): void {
-    const signed = meta === undefined || meta === null ? {} : { meta: wellFormedValue(meta) };
-    const call = { id, name: name.toWellFormed(), args: wellFormedValue(args), ...signed };
+    const call: ToolCall = { id, name: name.toWellFormed(), args: wellFormedValue(args) };
+    if (meta !== undefined && meta !== null) call.meta = wellFormedValue(meta);
     this.#open ??= { blocks: this.#takeThinking(), settled: 0, index: null };
     this.#open.blocks.push({ type: 'tool_call', content: call });
   }
@@ -118,28 +121,19 @@ export class IncrementalProjection {
   }
 
   #close(): void {
-    this.#settle();
+    const open = this.#open;
+    if (open !== null) this.#settle(open, open.blocks);
     this.#open = null;
   }
 
   /** Brings the message being merged up to date in the list. */
-  #settle(): void {
-    const open = this.#open;
-    if (!open?.blocks.some((block) => block.type !== 'thinking')) return;
-    if (open.settled === open.blocks.length) return;
-    const message = assistantMessage(open.blocks.slice());
-    if (open.index === null) {
-      open.index = this.#messages.length;
-      this.#messages.add(message);
-    } else {
-      const added = open.blocks.slice(open.settled).filter(isToolCallContent);
-      this.#messages.extend(
-        open.index,
-        message,
-        added.map((block) => block.content),
-      );
-    }
-    open.settled = open.blocks.length;
+  #settle(open: OpenMessage, blocks: Content[]): void {
+    const { settled, index } = open;
+    if (settled === blocks.length || blocks.every(isThinkingContent)) return;
+    open.settled = blocks.length;
+    open.index = index ?? this.#messages.length;
+    if (index === null) this.#messages.add(assistantMessage(blocks));
+    else this.#messages.extend(index, assistantMessage(blocks), settled);
   }
 }
 

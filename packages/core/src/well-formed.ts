@@ -34,10 +34,11 @@ function isSmallAndWellFormed(value: unknown, depth: number): boolean {
     if (Object.getPrototypeOf(value) !== prototype) return false;
     const keys = Object.keys(value);
     if (keys.length > MAX_SMALL_WIDTH) return false;
-    return keys.every((key) => {
+    for (const key of keys) {
       const field = (value as Record<string, unknown>)[key];
-      return key.isWellFormed() && isSmallAndWellFormed(field, depth - 1);
-    });
+      if (!key.isWellFormed() || !isSmallAndWellFormed(field, depth - 1)) return false;
+    }
+    return true;
   } catch {
     return false; // a getter that throws
   }
