@@ -3,7 +3,6 @@ import {
   type Tool,
   type ToolCallOptions,
   type ToolDecision,
-  type ToolExecOutcome,
   type ToolGuard,
   type ToolInput,
   type ToolOutput,
@@ -126,7 +125,7 @@ export class DefaultToolRegistry implements ToolRegistry {
     const entry = this.#tools.get(raw.name);
     const read = argumentsOf(raw, entry);
     if (!read.ok) return failed(raw, read.error, null);
-    const call = Object.freeze({ ...raw, args: read.args });
+    const call: ToolInput = { call_id: raw.call_id, name: raw.name, args: read.args };
     let signal: AbortSignal | undefined;
     try {
       ({ signal } = options);
@@ -141,10 +140,10 @@ export class DefaultToolRegistry implements ToolRegistry {
         return failed(call, 'cancelled before the tool ran', decision);
       }
       if (entry === undefined) return failed(call, this.#unknownText(call.name), decision);
-      const { value, render, surface } = await run(entry.tool, call, options);
-      const output: ToolOutput = { call_id: call.call_id, value, render, error: null, decision };
-      if (surface !== undefined) output.surface = surface;
-      return output;
+      const { tool } = entry;
+      if (typeof tool.executeWith === 'function') return await runWith(tool, call, options, decision);
+      const value = plainValue(await tool.execute(call.args, options));
+      return { call_id: call.call_id, value, render: null, error: null, decision };
     } catch (thrown) {
       return failed(call, thrownText(thrown), decision);
     }
@@ -157,8 +156,9 @@ export class DefaultToolRegistry implements ToolRegistry {
     signal: AbortSignal | undefined,
   ): Promise<Judgement> | Judgement | null {
     try {
-      const guards = [...this.#guards, ...this.#findGuards()];
-      if (guards.length === 0) return null;
+      const found = this.#findGuards();
+      if (this.#guards.length === 0 && found.length === 0) return null;
+      const guards = [...this.#guards, ...found];
       const judged = Object.freeze({ ...call, args: args() });
       noteJudged(call, judged);
       const approval = { find: this.#findApproval, timeoutMs: this.#approvalTimeoutMs, signal };
@@ -223,25 +223,27 @@ function checkMethod(value: unknown, name: string, method: string): void {
   }
 }
 
-async function run(
+async function runWith(
   tool: Tool,
   call: ToolInput,
   options: ToolCallOptions,
-): Promise<ToolExecOutcome> {
-  if (typeof tool.executeWith !== 'function') {
-    return { value: plainValue(await tool.execute(call.args, options)), render: null };
-  }
-  const outcome: unknown = await tool.executeWith(call, options);
+  decision: ToolDecision | null,
+): Promise<ToolOutput> {
+  const outcome: unknown = await tool.executeWith?.(Object.freeze(call), options);
   if (!isRecord(outcome)) {
     throw new TypeError(mismatch('executeWith', 'an object with value and render', outcome));
   }
   const { value, render, surface } = outcome;
-  const shown = isRecord(surface) ? plainValue(surface) : null;
-  return {
+  const output: ToolOutput = {
+    call_id: call.call_id,
     value: plainValue(value),
     render: typeof render === 'string' ? String(plainValue(render)) : null,
-    ...(isRecord(shown) ? { surface: shown } : {}),
+    error: null,
+    decision,
   };
+  const shown = isRecord(surface) ? plainValue(surface) : null;
+  if (isRecord(shown)) output.surface = shown;
+  return output;
 }
 
 function failed(call: ToolInput, error: string, decision: ToolDecision | null): ToolOutput {
