@@ -24,11 +24,15 @@ export class CallIds {
   unique(calls: readonly ToolCall[]): ToolCall[] {
     return calls.map((call) => {
       const id: unknown = call.id;
-      const fits = typeof id === 'string' && id !== '' && id.isWellFormed() && !this.#used.has(id);
-      const own = fits ? call : { ...call, id: this.#fresh() };
-      this.#used.add(own.id);
-      return own;
+      const fits = typeof id === 'string' && id !== '' && id.isWellFormed() && this.#take(id);
+      return fits ? call : { ...call, id: this.#fresh() };
     });
+  }
+
+  /** Whether it was free; now it is not. One look-up, since a long turn has many ids. */
+  #take(id: string): boolean {
+    const { size } = this.#used;
+    return this.#used.add(id).size > size;
   }
 
   #fresh(): string {
@@ -36,7 +40,7 @@ export class CallIds {
     do {
       id = `${this.#prefix}${String(this.#count)}`;
       this.#count += 1;
-    } while (this.#used.has(id));
+    } while (!this.#take(id));
     return id;
   }
 }

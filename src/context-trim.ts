@@ -62,8 +62,9 @@ export function trimContext(
   keepRecent: number,
 ): TrimResult {
   const budget = contextBudget(windowTokens, threshold);
-  if (budget === null) return untrimmed(messages.slice());
-  return trimToBudget(messages, systemTokens, budget, keepRecent).trimmed;
+  const own = messages.slice();
+  if (budget === null) return untrimmed(own);
+  return trimToBudget(own, systemTokens, budget, keepRecent).trimmed;
 }
 
 /** What a pass came to. */
@@ -76,9 +77,9 @@ export interface TrimPass {
   readonly cut: number;
 }
 
-/** The pass itself. */
+/** The pass itself, over a list that nobody else has. */
 export function trimToBudget(
-  messages: readonly Message[],
+  messages: Message[],
   systemTokens: number,
   budget: number,
   keepRecent: number,
@@ -91,7 +92,7 @@ export function trimToBudget(
   const isOver = total > budget;
   const cut = isOver ? chooseCut(history, suffix, budget - fixedTokens, keepRecent) : 0;
   if (cut <= 0) {
-    const trimmed = untrimmed(isOver ? system.concat(rest) : messages.slice());
+    const trimmed = untrimmed(isOver ? system.concat(rest) : messages);
     return { trimmed, history, total: () => total, cut: 0 };
   }
   const removedTokens = before[cut] ?? 0;

@@ -40,11 +40,13 @@ export async function answerCalls(
       const output = finish === 'length' ? cutOffOutput(call) : null;
       recorded.push({ call, started: false, closed: false, output });
     }
-    await turn.flush(); // an intent is on disk before its tool acts (X4)
+    const flushing = turn.flush(); // an intent is on disk before its tool acts (X4)
+    if (flushing !== undefined) await flushing;
     const retention = turn.seams.retention === null ? null : new StepRetention(turn);
     const width = batchWidth(turn.config.max_parallel_tool_calls);
     while (answered < recorded.length) {
       const batch = recorded.slice(answered, answered + width);
+      if (turn.breather.isDue()) await turn.breather.rest();
       await runBatch(turn, batch);
       for (const pending of batch) {
         const { call } = pending;
@@ -65,10 +67,9 @@ function batchWidth(limit: number): number {
 }
 
 /** Starts the calls of a batch and waits for all of them, or for a cancel. */
-async function runBatch(turn: Turn, batch: readonly Pending[]): Promise<void> {
-  if (turn.breather.isDue()) await turn.breather.rest();
+function runBatch(turn: Turn, batch: readonly Pending[]): Promise<void> {
   const open = batch.filter(({ output }) => output === null);
-  await settledOrCancelled(turn.cancellation, open, (pending, settled) => {
+  return settledOrCancelled(turn.cancellation, open, (pending, settled) => {
     if (turn.cancelled) settled(); // also from inside a tool that was just started
     else startCall(turn, pending, settled);
   });
@@ -111,13 +112,13 @@ function startCall(turn: Turn, pending: Pending, settled: () => void): void {
   pending.started = true;
   const limitMs = activeLimit(turn.options.timeouts?.toolMs);
   if (limitMs === null) {
-    dispatchCall(turn, pending, turn.cancellation, settled);
+    void dispatchCall(turn, pending, turn.cancellation, settled);
     return;
   }
   const limit = new WaitLimit(turn.cancellation, limitMs);
   limit.begin();
   void settledOrCancelled(limit, [pending], (_, ended) => {
-    dispatchCall(turn, pending, limit, ended);
+    void dispatchCall(turn, pending, limit, ended);
   }).then(() => {
     limit.stop();
     if (limit.expired && !turn.cancelled) pending.output ??= timedOutOutput(pending.call, limitMs);
@@ -126,31 +127,21 @@ function startCall(turn: Turn, pending: Pending, settled: () => void): void {
 }
 
 /** Calls `settled` when it is over; a registry that throws or rejects is that call's failure (L4.6). */
-function dispatchCall(
+async function dispatchCall(
   turn: Turn,
   pending: Pending,
   cancellation: Cancellation,
   settled: () => void,
-): void {
+): Promise<void> {
   const { call } = pending;
-  const fail = (error: unknown): void => {
-    if (!pending.closed) pending.output ??= thrownOutput(call, error);
-    settled();
-  };
   try {
     const input = { call_id: call.id, name: call.name, args: call.args };
-    const returned: unknown = turn.seams.tools.dispatch(input, cancellation.options);
-    Promise.resolve(returned).then((output) => {
-      if (!pending.closed) {
-        pending.output ??= filedOutput(call, output, (kind, message) => {
-          turn.diagnose(kind, message);
-        });
-      }
-      settled();
-    }, fail);
+    const output: unknown = await turn.seams.tools.dispatch(input, cancellation.options);
+    if (!pending.closed) pending.output ??= filedOutput(call, output, turn);
   } catch (error) {
-    fail(error);
+    if (!pending.closed) pending.output ??= thrownOutput(call, error);
   }
+  settled();
 }
 
 /** What is written of a call, now that nobody waits for it any longer. */

@@ -158,18 +158,9 @@ async function driveTurn(turn: Turn, userInput: string | null): Promise<TurnOutc
     if (turn.cancelled) return 'cancelled';
     if (step >= limit) return 'step_limit';
     if (steering.drain() === 0 && answered) return 'completed';
-    const verdict = await runStep(turn, step);
-    switch (verdict.kind) {
-      case 'continue':
-        answered = false;
-        break;
-      case 'end':
-        answered = step + 1 < limit && steering.extends(verdict.outcome);
-        if (!answered) return verdict.outcome;
-        break;
-      default:
-        return verdict satisfies never;
-    }
+    const end = await runStep(turn, step);
+    answered = end !== null && step + 1 < limit && steering.extends(end);
+    if (end !== null && !answered) return end;
   }
 }
 

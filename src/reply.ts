@@ -1,4 +1,10 @@
-import { serdeJsonString, type FinishReason, type ToolCall, type TurnOutcome } from '@celestea/core';
+import {
+  describeValue,
+  serdeJsonString,
+  type FinishReason,
+  type ToolCall,
+  type TurnOutcome,
+} from '@celestea/core';
 
 import { failureText } from './failure-text.ts';
 import { readEvent } from './stream-event.ts';
@@ -30,7 +36,7 @@ export const generateFailure = (message: string): TurnOutcome => ({
 const streamFailure = (message: string): TurnOutcome => ({ error: { kind: 'stream', message } });
 
 /** The failure of a model that was silent for too long; `null` when it was not (X13). */
-export function idleFailure(wait: WaitLimit | null): TurnOutcome | null {
+function idleFailure(wait: WaitLimit | null): TurnOutcome | null {
   if (wait?.expired !== true) return null;
   return streamFailure(`the model sent nothing for ${String(wait.limitMs)} ms (streamIdleMs)`);
 }
@@ -84,12 +90,25 @@ export class ReplyReader implements Reply {
   /** Takes the end of the stream. */
   ended(end: StreamEnd, wait: WaitLimit | null): Reply {
     this.#flushThinking();
-    if (end.kind === 'threw') {
-      this.#turn.diagnose('model_failed', 'the stream of the model threw', end.error);
-      this.failure ??= streamFailure(failureText(end.error));
-    }
-    if (end.kind === 'cancelled') this.failure ??= idleFailure(wait);
+    this.failure ??= this.#failureOf(end, wait);
     return this;
+  }
+
+  #failureOf(end: StreamEnd, wait: WaitLimit | null): TurnOutcome | null {
+    switch (end.kind) {
+      case 'threw':
+        this.#turn.diagnose('model_failed', 'the stream of the model threw', end.error);
+        return streamFailure(failureText(end.error));
+      case 'failed':
+        this.#turn.diagnose('model_failed', 'the model gave no stream', end.error);
+        return generateFailure(failureText(end.error));
+      case 'no_stream':
+        return generateFailure(`the model returned ${describeValue(end.value)} instead of a stream`);
+      case 'cancelled':
+        return idleFailure(wait);
+      default:
+        return null;
+    }
   }
 
   /** Writes the burst so far: a boundary was reached (L3.2). */

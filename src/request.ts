@@ -11,7 +11,7 @@ import {
 
 import { CallIds } from './call-ids.ts';
 import { ignore, raceCancel, unheard } from './cancel.ts';
-import { fitContext } from './context-fit.ts';
+import { fitOwn } from './context-fit.ts';
 import type { TrimResult } from './context-trim.ts';
 import { failureText } from './failure-text.ts';
 import type { ContextPolicy, ContextPolicyInput } from './options.ts';
@@ -24,15 +24,12 @@ interface Sources {
   readonly tools: ToolSpec[];
 }
 
-/** A step's request, or why there is none. */
-export type Prepared =
-  | { kind: 'ready'; request: ModelRequest }
-  | { kind: 'cancelled' }
-  | { kind: 'failed'; message: string };
+/** A step's request, or why there is none; empty when the turn was cancelled. */
+export type Prepared = ModelRequest | string;
 
 /** What fits of the history; a request that cannot be made to fit is not sent (X7). */
-const fitted = (config: AgentConfig, history: readonly Message[]): TrimResult =>
-  fitContext(
+const fitted = (config: AgentConfig, history: Message[]): TrimResult =>
+  fitOwn(
     history,
     estimateTokens(config.system_prompt),
     config.context_window_tokens,
@@ -44,32 +41,34 @@ const fitted = (config: AgentConfig, history: readonly Message[]): TrimResult =>
  * The next request, out of the log alone (L5.1). Throws what a broken seam throws; what the
  * context policy or `prepareStep` throws is a failed step.
  */
-export async function prepareRequest(turn: Turn, step: number): Promise<Prepared> {
-  const { config, seams, cancellation, options } = turn;
+export function prepareRequest(turn: Turn, step: number): Prepared | Promise<Prepared> {
+  const { config, seams, options } = turn;
   const sources = readSources(seams.log, seams.tools);
-  const { history } = sources;
+  try {
+    turn.callIds ??= new CallIds(turn.id, sources.history); // before anybody else is handed it
+    if (options.contextPolicy ?? options.prepareStep) return hostsRequest(turn, step, sources);
+    return requestOf(config, sources, fitted(config, sources.history));
+  } catch (error) {
+    return failureText(error);
+  }
+}
+
+/** The request that the host has a say in. */
+async function hostsRequest(turn: Turn, step: number, sources: Sources): Promise<Prepared> {
+  const { config, cancellation, options } = turn;
   const { contextPolicy, prepareStep } = options;
   const build = async (): Promise<ModelRequest> => {
     const trimmed =
       contextPolicy === undefined
-        ? fitted(config, history)
-        : await contextPolicy(policyInput(config, history, cancellation.signal));
+        ? fitted(config, [...sources.history]) // changed in place, perhaps
+        : await contextPolicy(policyInput(config, sources.history, cancellation.signal));
     const request = requestOf(config, sources, trimmed);
     const info = { step, usage: turn.used };
     return checkedRequest(await prepareStep?.(request, info), request);
   };
-  try {
-    turn.callIds ??= new CallIds(turn.id, history); // before anybody else is handed it
-    if (contextPolicy === undefined && prepareStep === undefined) {
-      return { kind: 'ready', request: requestOf(config, sources, fitted(config, history)) };
-    }
-    const built = await raceCancel(cancellation, build());
-    if (built.outcome === 'aborted') return { kind: 'cancelled' };
-    if (built.outcome === 'failed') throw built.error;
-    return { kind: 'ready', request: built.value };
-  } catch (error) {
-    return { kind: 'failed', message: failureText(error) };
-  }
+  const built = await raceCancel(cancellation, build());
+  if (built.outcome === 'aborted') return '';
+  return built.outcome === 'ok' ? built.value : failureText(built.error);
 }
 
 /** The request that would be sent next, at once. Throws when the policy takes its time. */
@@ -77,10 +76,14 @@ export function snapshotRequest(
   config: AgentConfig,
   log: SessionLog,
   tools: ToolRegistry,
-  policy: ContextPolicy = ({ messages }) => fitted(config, messages),
+  policy: ContextPolicy | undefined,
 ): ModelRequest {
   const sources = readSources(log, tools);
-  const trimmed = policy(policyInput(config, sources.history, new AbortController().signal));
+  const { history } = sources;
+  const trimmed =
+    policy === undefined
+      ? fitted(config, history)
+      : policy(policyInput(config, history, new AbortController().signal));
   if (isThenable(trimmed)) {
     trimmed.then(ignore, ignore);
     throw new AgentError('contextSnapshot needs a context policy that answers at once, not a promise');

@@ -7,48 +7,41 @@ import { generateFailure, type Reply } from './reply.ts';
 import { prepareRequest } from './request.ts';
 import type { Turn } from './turn.ts';
 
-/** What a step says of the turn: another step, or its end. */
-export type StepVerdict = { kind: 'continue' } | { kind: 'end'; outcome: TurnOutcome };
-
-const end = (outcome: TurnOutcome): StepVerdict => ({ kind: 'end', outcome });
-
-/** One model step: request, stream, verdict (L2.3). Throws when a seam breaks. */
-export async function runStep(turn: Turn, step: number): Promise<StepVerdict> {
-  const prepared = await prepareRequest(turn, step);
-  switch (prepared.kind) {
-    case 'ready': {
-      await turn.flush(); // what the model is about to answer is on disk (X4)
-      if (turn.cancelled) return end('cancelled');
-      return decide(turn, await callModel(turn, prepared.request));
-    }
-    case 'failed':
-      return end(turn.cancelled ? 'cancelled' : generateFailure(prepared.message));
-    case 'cancelled':
-      return end('cancelled');
-    default:
-      return prepared satisfies never;
-  }
+/**
+ * One model step: request, stream, verdict (L2.3). Says how the turn ends; `null` when another
+ * step follows. Throws when a seam breaks.
+ */
+export async function runStep(turn: Turn, step: number): Promise<TurnOutcome | null> {
+  const preparing = prepareRequest(turn, step);
+  const request = preparing instanceof Promise ? await preparing : preparing;
+  if (typeof request === 'string') return turn.cancelled ? 'cancelled' : generateFailure(request);
+  const flushing = turn.flush(); // what the model is about to answer is on disk (X4)
+  if (flushing !== undefined) await flushing;
+  if (turn.cancelled) return 'cancelled';
+  const reply = await callModel(turn, request);
+  const verdict = decide(turn, reply);
+  if (!Array.isArray(verdict)) return verdict;
+  await answerCalls(turn, verdict, reply.done?.finish);
+  return null;
 }
 
-/** What follows from a reply (L4). The last checkpoint of a step comes before its `done` event. */
-async function decide(turn: Turn, { done, failure }: Reply): Promise<StepVerdict> {
-  if (turn.cancelled) return end('cancelled');
-  if (done === null) return end(failure ?? 'interrupted');
+/**
+ * What follows from a reply (L4): calls to answer, or the turn's end. The last checkpoint of a
+ * step comes before its `done` event.
+ */
+function decide(turn: Turn, { done, failure }: Reply): ToolCall[] | TurnOutcome {
+  if (turn.cancelled) return 'cancelled';
+  if (done === null) return failure ?? 'interrupted';
   const { text, finish } = done;
   const calls = ownIds(turn, done.calls);
   const event = replyEvent(text, calls, finish);
   if (calls.length === 0) {
     turn.record({ type: 'assistant_message', text }, event);
-    return end(failure ?? 'completed');
+    return failure ?? 'completed';
   }
-  if (failure !== null) {
-    turn.emit(event);
-    return end(failure);
-  }
-  if (text === '') turn.emit(event);
+  if (failure !== null || text === '') turn.emit(event);
   else turn.record({ type: 'assistant_message', text, calls_follow: true }, event);
-  await answerCalls(turn, calls, finish);
-  return { kind: 'continue' };
+  return failure ?? calls;
 }
 
 /** The calls with ids that tell them apart in the whole log (X11). */

@@ -6,10 +6,16 @@ import type { WaitLimit } from './timeouts.ts';
 
 /** Why reading a stream ended. */
 export type StreamEnd =
-  { kind: 'ended' } | { kind: 'stopped' } | { kind: 'cancelled' } | { kind: 'threw'; error: unknown };
+  | { kind: 'ended' }
+  | { kind: 'stopped' }
+  | { kind: 'cancelled' }
+  | { kind: 'threw'; error: unknown }
+  /** There was none to read: what was to give it failed, or gave something else. */
+  | { kind: 'failed'; error: unknown }
+  | { kind: 'no_stream'; value: unknown };
 
 /** Whether a value gives an async iterator; one that cannot be read gives none. */
-export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   try {
     const stream = value as Partial<AsyncIterable<unknown>> | null | undefined;
     return typeof stream?.[Symbol.asyncIterator] === 'function';
@@ -18,35 +24,20 @@ export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown>
   }
 }
 
-/** Closes a stream that nobody will read (L3.6). */
-export function closeStream(stream: unknown): void {
-  try {
-    closeIterator((stream as AsyncIterable<unknown>)[Symbol.asyncIterator]());
-  } catch {
-    // a stream that cannot be opened need not be closed
-  }
-}
-
 /**
- * Reads a stream into `take` until it ends, throws, `take` says `false`, or it is cancelled.
- * Rejects with what `take` throws. The stream is closed on every early exit (L3.6), and
- * whatever it does after that goes unheard. `wait` limits each wait for the next value (X13).
+ * Reads the stream that `open` gives into `take` until it ends, throws, `take` says `false`, or it
+ * is cancelled. Rejects with what `take` throws. The stream is closed on every early exit (L3.6),
+ * also when it comes too late, and whatever it does after that goes unheard. `wait` limits each
+ * wait, for the stream and for its next value (X13).
  */
 export function readStream(
-  stream: AsyncIterable<unknown>,
+  open: () => unknown,
   cancellation: Cancellation,
   take: (value: unknown) => boolean,
   breather?: Breather,
   wait?: WaitLimit | null,
 ): Promise<StreamEnd> {
-  let iterator: AsyncIterator<unknown>;
-  try {
-    iterator = stream[Symbol.asyncIterator]();
-    unheard(iterator);
-  } catch (error) {
-    return Promise.resolve({ kind: 'threw', error });
-  }
-  return new StreamReader(iterator, cancellation, take, breather, wait).read();
+  return new StreamReader(cancellation, take, breather, wait).read(open);
 }
 
 /**
@@ -54,52 +45,63 @@ export function readStream(
  * being cancellable does not grow with the deltas (L6.4).
  */
 class StreamReader implements Follower {
-  readonly #iterator: AsyncIterator<unknown>;
   readonly #cancellation: Cancellation;
   readonly #take: (value: unknown) => boolean;
   readonly #breather: Breather | undefined;
   readonly #wait: WaitLimit | null | undefined;
   #resolve: (end: StreamEnd) => void = ignore;
   #reject: (error: unknown) => void = ignore;
+  #iterator: AsyncIterator<unknown> | null = null;
   #reading = true;
   #taking = false;
   #aborted = false;
 
   constructor(
-    iterator: AsyncIterator<unknown>,
     cancellation: Cancellation,
     take: (value: unknown) => boolean,
     breather: Breather | undefined,
     wait: WaitLimit | null | undefined,
   ) {
-    this.#iterator = iterator;
     this.#cancellation = cancellation;
     this.#take = take;
     this.#breather = breather;
     this.#wait = wait;
   }
 
-  read(): Promise<StreamEnd> {
+  read(open: () => unknown): Promise<StreamEnd> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
       this.#cancellation.followers.add(this);
       if (this.#cancellation.aborted) this.abort();
-      else void this.#readAll();
+      else void this.#readAll(open);
     });
   }
 
   /** Never rejects. After the end it may hang in a `next` that does not settle. */
-  async #readAll(): Promise<void> {
+  async #readAll(open: () => unknown): Promise<void> {
+    let failure: 'failed' | 'threw' = 'failed';
     try {
+      this.#wait?.begin();
+      const value = await open();
+      this.#wait?.pause();
+      if (!isAsyncIterable(value)) {
+        if (this.#reading) this.#finish({ kind: 'no_stream', value });
+        return;
+      }
+      failure = 'threw';
+      const iterator = value[Symbol.asyncIterator]();
+      unheard(iterator);
+      if (this.#reading) this.#iterator = iterator;
+      else closeIterator(iterator);
       while (this.#reading) {
         this.#wait?.begin();
-        if (!this.#takeResult(await this.#iterator.next())) return;
+        if (!this.#takeResult(await iterator.next())) return;
         // a stream that never waits would starve everything else in the process (X18)
         if (this.#breather?.isDue() === true) await this.#breather.rest();
       }
     } catch (error) {
-      if (this.#reading) this.#finish({ kind: 'threw', error });
+      if (this.#reading) this.#finish({ kind: failure, error });
     }
   }
 
@@ -108,9 +110,7 @@ class StreamReader implements Follower {
     this.#aborted = true;
     if (this.#taking) return; // from inside `take`: a throw of it still counts (L2.7)
     this.#finish({ kind: 'cancelled' });
-    queueMicrotask(() => {
-      closeIterator(this.#iterator); // whose signal has aborted by then
-    });
+    queueMicrotask(this.#close); // whose signal has aborted by then
   }
 
   /** Whether to read on. */
@@ -122,7 +122,7 @@ class StreamReader implements Follower {
     try {
       ({ done, value } = readResult(result));
     } catch (error) {
-      closeIterator(this.#iterator);
+      this.#close();
       throw error;
     }
     if (!done) return this.#takeValue(value);
@@ -142,9 +142,13 @@ class StreamReader implements Follower {
     } finally {
       this.#taking = false;
     }
-    closeIterator(this.#iterator);
+    this.#close();
     return false;
   }
+
+  readonly #close = (): void => {
+    if (this.#iterator !== null) closeIterator(this.#iterator);
+  };
 
   #finish(end: StreamEnd): void {
     this.#stop();

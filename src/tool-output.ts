@@ -7,8 +7,8 @@ import {
 } from '@celestea/core';
 
 import { CANCELLED_BEFORE_EXECUTION } from './cancel.ts';
-import type { DiagnosticKind } from './diagnostics.ts';
 import { failureText } from './failure-text.ts';
+import type { Turn } from './turn.ts';
 
 /** The output of a call that gave none, for the reason given. */
 function failedOutput(call: ToolCall, error: string): ToolOutput {
@@ -52,18 +52,18 @@ const NO_REASON = 'the tool failed without saying why';
 export function filedOutput(
   call: ToolCall,
   returned: unknown,
-  diagnose: (kind: DiagnosticKind, message: string) => void,
+  turn: Pick<Turn, 'diagnose'>,
 ): ToolOutput {
   if (!isRecord(returned)) {
     const message = `the tool registry returned ${describeValue(returned)} instead of a result`;
-    diagnose('malformed_output', `${call.name}: ${message}`);
+    turn.diagnose('malformed_output', `${call.name}: ${message}`);
     return failedOutput(call, message);
   }
   try {
     const output: Partial<Record<keyof ToolOutput, unknown>> = returned;
     if (output.call_id !== call.id) {
       const came = describeValue(output.call_id);
-      diagnose('foreign_call_id', `${call.name} answered ${came} where ${call.id} was asked`);
+      turn.diagnose('foreign_call_id', `${call.name} answered ${came} where ${call.id} was asked`);
     }
     const { surface } = output;
     const filed: ToolOutput = {

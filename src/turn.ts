@@ -37,6 +37,7 @@ export class Turn {
   #used = zeroUsage();
   /** Why a row was not taken, said after its `append` had returned. */
   #lost: { readonly error: unknown } | null = null;
+  #isSlow = false;
 
   constructor(parts: TurnParts) {
     this.id = parts.id;
@@ -71,7 +72,10 @@ export class Turn {
   append(row: SessionEvent): void {
     // of those who have no types it may give anything
     const log: { append(row: SessionEvent): unknown } = this.seams.log;
-    unheard(log.append(row), this.#onLostRow);
+    const returned = log.append(row);
+    if (returned === undefined) return;
+    this.#isSlow = true;
+    unheard(returned, this.#onLostRow);
   }
 
   /** Writes a row, then tells of it (L7.2). */
@@ -80,8 +84,15 @@ export class Turn {
     this.emit(event);
   }
 
-  /** Waits until every row is durable; a cancel does not skip it. Throws what the log throws (X4). */
-  async flush(): Promise<void> {
+  /**
+   * Waits until every row is durable; a cancel does not skip it. Throws what the log throws (X4).
+   * There is nothing to wait for with a log that takes rows at once.
+   */
+  flush(): Promise<void> | undefined {
+    return this.#isSlow || this.seams.log.flush ? this.#flushed() : undefined;
+  }
+
+  async #flushed(): Promise<void> {
     await this.seams.log.flush?.();
     if (this.#lost !== null) throw this.#lost.error;
   }

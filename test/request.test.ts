@@ -19,7 +19,7 @@ import { expect, test } from 'vitest';
 
 import { trimContext } from '../src/context-trim.ts';
 import { DefaultAgentLoop } from '../src/loop.ts';
-import type { ContextPolicy } from '../src/options.ts';
+import type { ContextPolicy, PrepareStep } from '../src/options.ts';
 import { withMessageEstimator } from '../src/tokens.ts';
 import {
   callTools,
@@ -113,7 +113,7 @@ test('L5.1 the history is what the log derives, and nothing is remembered beside
   ]);
 });
 
-test('L5.1 the messages are derived once a request, and the array is its own', async () => {
+test('L5.1 the messages are derived once a request, and a host changes none of them in the log', async () => {
   let derived = 0;
   const kept = [userMessage('What the log keeps.')];
   class KeepingLog extends FakeSessionLog {
@@ -123,11 +123,15 @@ test('L5.1 the messages are derived once a request, and the array is its own', a
     }
   }
   const llm = new ScriptedLlm([callTools(call), say('Done.')]);
-  await new DefaultAgentLoop(config()).runTurn(testContext({ llm, log: new KeepingLog() }), 'Go.');
+  const prepareStep: PrepareStep = ({ messages }) => {
+    messages.push(userMessage('What the host adds.'));
+  };
+  const loop = new DefaultAgentLoop(config(), { prepareStep });
+  await loop.runTurn(testContext({ llm, log: new KeepingLog() }), 'Go.');
   expect(derived).toBe(2);
+  expect(kept).toHaveLength(1);
   for (const { messages } of llm.requests) {
-    expect(messages).toEqual(kept);
-    expect(messages).not.toBe(kept);
+    expect(messages).toEqual([...kept, userMessage('What the host adds.')]);
   }
 });
 

@@ -18,14 +18,13 @@ import {
 import {
   defaultAgentConfig,
   LLM_SERVICE,
-  type LlmStream,
   type LoopEvent,
   type SessionEvent,
   type StreamEvent,
 } from '@celestea/core';
 
 import { Cancellation, cancellationOf } from '../src/cancel.ts';
-import { closeStream, isAsyncIterable, readStream } from '../src/stream.ts';
+import { readStream } from '../src/stream.ts';
 
 const interrupted: StreamEvent = { kind: 'interrupted' };
 const failed: StreamEvent = { kind: 'failed', kindOf: 'stream', message: 'gave up' };
@@ -309,13 +308,12 @@ describe('closing the stream', () => {
 });
 
 /** `readStream` as the loop uses it; `take` says whether to read on. */
-async function read(stream: LlmStream | object, take: (value: unknown) => boolean) {
-  if (!isAsyncIterable(stream)) throw new Error('no stream');
+async function read(stream: unknown, take: (value: unknown) => boolean) {
   const { signal } = new AbortController();
   const cancellation = new Cancellation();
   cancellation.follow(cancellationOf(signal));
   try {
-    return await readStream(stream, cancellation, take);
+    return await readStream(() => stream, cancellation, take);
   } finally {
     expect(cancellation.followers.size).toBe(0);
     cancellation.release();
@@ -346,18 +344,38 @@ describe('readStream', () => {
     expect(await read(countedStream([], torn).stream, take)).toMatchObject({ kind: 'threw' });
   });
 
-  test('L3.6 what is no stream, or cannot be opened, can be handed to closeStream', () => {
-    const opener = { [Symbol.asyncIterator]: () => null };
-    const refuser = {
-      [Symbol.asyncIterator]: () => {
-        throw new Error('shut');
-      },
-    };
-    for (const value of [null, undefined, 'text', 5, [], {}, opener, refuser]) {
-      expect(() => {
-        closeStream(value);
-      }).not.toThrow();
+  const shut = new Error('shut');
+  const refuser = {
+    [Symbol.asyncIterator]: () => {
+      throw shut;
+    },
+  };
+
+  test('L2.6 what is no stream, and what gives none, ends the reading', async () => {
+    for (const value of [null, undefined, 'text', 5, [], {}]) {
+      expect(await read(value, () => true)).toEqual({ kind: 'no_stream', value });
     }
+    expect(await read(Promise.reject(shut), () => true)).toEqual({ kind: 'failed', error: shut });
+    expect(await read(refuser, () => true)).toEqual({ kind: 'threw', error: shut });
+    const opener = { [Symbol.asyncIterator]: () => null };
+    expect(await read(opener, () => true)).toHaveProperty('error', expect.any(TypeError));
+  });
+
+  test('L3.6 a stream that comes after the cancel is closed, and what else comes is let be', async () => {
+    const { counts, stream } = countedStream([1]);
+    const late = [stream, refuser, null, 5, {}, { [Symbol.asyncIterator]: () => null }];
+    const values = late.map((value) => () => value);
+    for (const give of [...values, () => Promise.reject(shut)]) {
+      const cancellation = new Cancellation();
+      const gate = new Gate();
+      const reading = readStream(() => gate.wait().then(give), cancellation, () => true);
+      cancellation.abort('enough');
+      expect(await reading).toEqual({ kind: 'cancelled' });
+      gate.open();
+      await setImmediate();
+      expect(cancellation.followers.size).toBe(0);
+    }
+    expect(counts).toEqual({ pulled: 0, closed: 1 });
   });
 });
 

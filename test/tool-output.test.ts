@@ -32,7 +32,9 @@ test.each<[name: string, error: unknown, text: string | null]>([
 ])('C4.5 L4.6 the error of a result that was filed: %s', (_, error, text) => {
   const diagnosed: string[] = [];
   const returned = { call_id: 'c1', value: 1, render: null, error, decision: null };
-  const output = filedOutput(call, returned, (kind) => void diagnosed.push(kind));
+  const output = filedOutput(call, returned, {
+    diagnose: (kind) => void diagnosed.push(kind),
+  });
   expect(output).toStrictEqual({ ...returned, error: text });
   expect(diagnosed).toEqual([]);
 });
