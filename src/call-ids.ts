@@ -20,12 +20,18 @@ export class CallIds {
     }
   }
 
-  /** The calls of one reply, each with an id that was never used before. */
-  unique(calls: readonly ToolCall[]): ToolCall[] {
+  /** The calls of one reply, each with an id that was never used before; `replaced` hears of others. */
+  unique(
+    calls: readonly ToolCall[],
+    replaced: (former: unknown, id: string) => void,
+  ): ToolCall[] {
     return calls.map((call) => {
       const id: unknown = call.id;
       const fits = typeof id === 'string' && id !== '' && id.isWellFormed() && this.#take(id);
-      return fits ? call : { ...call, id: this.#fresh() };
+      if (fits) return call;
+      const fresh = this.#fresh();
+      replaced(id, fresh);
+      return { ...call, id: fresh };
     });
   }
 

@@ -47,19 +47,8 @@ export function fitContext(
   threshold: number,
   keepRecent: number,
 ): TrimResult {
-  return fitOwn([...messages], systemTokens, windowTokens, threshold, keepRecent);
-}
-
-/** {@link fitContext} of a list that nobody else has: when all of it fits, it is handed back. */
-export function fitOwn(
-  messages: Message[],
-  systemTokens: number,
-  windowTokens: number,
-  threshold: number,
-  keepRecent: number,
-): TrimResult {
   const budget = contextBudget(windowTokens, threshold);
-  if (budget === null) return untrimmed(messages);
+  if (budget === null) return untrimmed([...messages]);
   const pass = trimToBudget(messages, systemTokens, budget, keepRecent);
   if (pass.total() <= budget) return pass.trimmed;
   return new Fitting(withoutOldestGroups(pass, budget), systemTokens, budget).fit();

@@ -62,9 +62,8 @@ export function trimContext(
   keepRecent: number,
 ): TrimResult {
   const budget = contextBudget(windowTokens, threshold);
-  const own = messages.slice();
-  if (budget === null) return untrimmed(own);
-  return trimToBudget(own, systemTokens, budget, keepRecent).trimmed;
+  if (budget === null) return untrimmed(messages.slice());
+  return trimToBudget(messages, systemTokens, budget, keepRecent).trimmed;
 }
 
 /** What a pass came to. */
@@ -77,9 +76,9 @@ export interface TrimPass {
   readonly cut: number;
 }
 
-/** The pass itself, over a list that nobody else has. */
+/** The pass itself. */
 export function trimToBudget(
-  messages: Message[],
+  messages: readonly Message[],
   systemTokens: number,
   budget: number,
   keepRecent: number,
@@ -92,13 +91,13 @@ export function trimToBudget(
   const isOver = total > budget;
   const cut = isOver ? chooseCut(history, suffix, budget - fixedTokens, keepRecent) : 0;
   if (cut <= 0) {
-    const trimmed = untrimmed(isOver ? system.concat(rest) : messages);
+    const trimmed = untrimmed(isOver ? system.concat(rest) : messages.slice());
     return { trimmed, history, total: () => total, cut: 0 };
   }
   const removedTokens = before[cut] ?? 0;
   const marker = trimmedMarkerMessage(cut, removedTokens);
   const trimmed: TrimResult = {
-    messages: system.concat(marker, rest.slice(cut)),
+    messages: system.concat([marker], rest.slice(cut)),
     outcome: { removedMessages: cut, removedTokens, trimmed: true },
   };
   const keptTokens = (): number => fixedTokens + suffix(cut) + messageEstimator()(marker);
@@ -111,12 +110,13 @@ export function untrimmed(messages: Message[]): TrimResult {
 }
 
 /** Tokens from a place to the end: the sums that are kept tell, unless they are beyond exactness. */
-function suffixTokens({ tokens, before }: PricedHistory): (start: number) => number {
+function suffixTokens({ rest, before }: PricedHistory): (start: number) => number {
   const all = before.at(-1) ?? 0;
   if (Math.abs(all) <= Number.MAX_SAFE_INTEGER) return (start) => all - (before[start] ?? 0);
   // beside one huge price the small ones before it vanish, those after it do not
   let sum = 0;
-  const sums = tokens.toReversed().map((price) => (sum += price));
+  const estimate = messageEstimator();
+  const sums = rest.toReversed().map((message) => (sum += estimate(message)));
   return (start) => sums.at(-start - 1) ?? 0;
 }
 

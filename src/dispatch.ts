@@ -41,9 +41,10 @@ export async function answerCalls(
       recorded.push({ call, started: false, closed: false, output });
     }
     const flushing = turn.flush(); // an intent is on disk before its tool acts (X4)
-    if (flushing !== undefined) await flushing;
+    if (flushing) await flushing;
     const retention = turn.seams.retention === null ? null : new StepRetention(turn);
-    const width = batchWidth(turn.config.max_parallel_tool_calls);
+    // at least one call at a time; a fraction is rounded down (L4.4)
+    const width = Math.floor(Math.max(1, turn.config.max_parallel_tool_calls || 1));
     while (answered < recorded.length) {
       const batch = recorded.slice(answered, answered + width);
       if (turn.breather.isDue()) await turn.breather.rest();
@@ -59,11 +60,6 @@ export async function answerCalls(
     answerAfterFault(turn, recorded.slice(answered));
     throw error;
   }
-}
-
-/** At least one call at a time; a fraction is rounded down (L4.4). */
-function batchWidth(limit: number): number {
-  return limit >= 1 ? Math.floor(limit) : 1;
 }
 
 /** Starts the calls of a batch and waits for all of them, or for a cancel. */

@@ -121,7 +121,7 @@ export class DefaultAgentLoop implements AgentLoop {
     try {
       for (const signal of options.signals) cancellation.follow(cancellationOf(signal));
       const id = nextTurnId(seams.log);
-      const turn = new Turn({ id, config: this.#config, seams, options, cancellation });
+      const turn = new Turn(id, this.#config, seams, options, cancellation);
       turn.append({ type: 'turn_start', id });
       let outcome: TurnOutcome;
       const faults: unknown[] = [];
@@ -159,7 +159,7 @@ async function driveTurn(turn: Turn, userInput: string | null): Promise<TurnOutc
     if (step >= limit) return 'step_limit';
     if (steering.drain() === 0 && answered) return 'completed';
     const end = await runStep(turn, step);
-    answered = end !== null && step + 1 < limit && steering.extends(end);
+    answered = step + 1 < limit && steering.extends(end);
     if (end !== null && !answered) return end;
   }
 }

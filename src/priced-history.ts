@@ -27,8 +27,6 @@ export class PricedHistory {
   systemTokens = 0;
   /** All others, in order. */
   readonly rest: Message[] = [];
-  /** The price of each of them. */
-  readonly tokens: number[] = [];
   /** `before[i]` is the price of `rest` before `i`; one longer than `rest`. */
   readonly before: number[] = [0];
   /** Where in `rest` the messages of users are. */
@@ -50,7 +48,8 @@ export class PricedHistory {
   /** Whether these messages are those that are known, and any number of new ones. */
   precedes(messages: readonly Message[]): boolean {
     let index = this.#known.length; // a loop: ten thousand calls back would cost ten times as much
-    while (index > 0 && this.#known[index - 1] === messages[index - 1]) index -= 1;
+    // `===` would fetch every message from memory to see what it is, `Object.is` only compares
+    while (index > 0 && Object.is(this.#known[index - 1], messages[index - 1])) index -= 1;
     return index === 0;
   }
 
@@ -79,8 +78,7 @@ export class PricedHistory {
     if (!this.#inGroup) this.outside.push(index);
     const least = this.#inGroup ? Math.min(price, LEAST_TOKENS) : 0;
     this.least.push((this.least[index] ?? 0) + least);
-    this.before.push((this.before.at(-1) ?? 0) + price);
-    this.tokens.push(price);
+    this.before.push((this.before[index] ?? 0) + price);
     this.rest.push(message);
   }
 }

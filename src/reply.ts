@@ -102,7 +102,7 @@ export class ReplyReader implements Reply {
       case 'failed':
         this.#turn.diagnose('model_failed', 'the model gave no stream', end.error);
         return generateFailure(failureText(end.error));
-      case 'no_stream':
+      case 'none':
         return generateFailure(`the model returned ${describeValue(end.value)} instead of a stream`);
       case 'cancelled':
         return idleFailure(wait);

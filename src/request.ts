@@ -11,8 +11,8 @@ import {
 
 import { CallIds } from './call-ids.ts';
 import { ignore, raceCancel, unheard } from './cancel.ts';
-import { fitOwn } from './context-fit.ts';
-import type { TrimResult } from './context-trim.ts';
+import { fitContext } from './context-fit.ts';
+import { untrimmed, type TrimResult } from './context-trim.ts';
 import { failureText } from './failure-text.ts';
 import type { ContextPolicy, ContextPolicyInput } from './options.ts';
 import { estimateTokens } from './tokens.ts';
@@ -29,13 +29,15 @@ export type Prepared = ModelRequest | string;
 
 /** What fits of the history; a request that cannot be made to fit is not sent (X7). */
 const fitted = (config: AgentConfig, history: Message[]): TrimResult =>
-  fitOwn(
-    history,
-    estimateTokens(config.system_prompt),
-    config.context_window_tokens,
-    config.context_trim_threshold,
-    config.context_keep_recent,
-  );
+  config.context_window_tokens > 0
+    ? fitContext(
+        history,
+        estimateTokens(config.system_prompt),
+        config.context_window_tokens,
+        config.context_trim_threshold,
+        config.context_keep_recent,
+      )
+    : untrimmed(history); // the log made it for us
 
 /**
  * The next request, out of the log alone (L5.1). Throws what a broken seam throws; what the

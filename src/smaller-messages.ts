@@ -1,6 +1,6 @@
 import {
   messageTexts,
-  serdeJsonString,
+  serdeJsonBytes,
   utf8Length,
   type Content,
   type Message,
@@ -55,10 +55,10 @@ function leaveOutResult(message: Message): Message {
 function leaveOutArguments(message: Message): Message {
   const content = message.content.map((block): Content => {
     if (block.type !== 'tool_call' || block.content.meta !== undefined) return block;
-    const bytes = utf8Length(serdeJsonString(block.content.args));
+    const bytes = serdeJsonBytes(block.content.args);
     const notice = `${TRIMMED_MARKER_PREFIX} arguments of ${String(bytes)} bytes left out to fit`;
     const args = { notice };
-    if (bytes <= utf8Length(serdeJsonString(args))) return block;
+    if (bytes <= serdeJsonBytes(args)) return block;
     return { type: 'tool_call', content: { ...block.content, args } };
   });
   return { ...message, content };

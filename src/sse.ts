@@ -17,14 +17,12 @@ export function loopEventToSse(event: LoopEvent): SseFrame {
       return { event: 'tool', payload: { id, name, args } };
     }
     case 'tool_result': {
-      const { kind, callId: id, ok, value, render, error, decision, abandoned } = event;
-      const payload = { id, ok, value, render, error, decision };
-      return { event: kind, payload: abandoned === undefined ? payload : { ...payload, abandoned } };
+      const { kind, callId: id, ok, value, render, error, decision, ...more } = event;
+      return { event: kind, payload: { id, ok, value, render, error, decision, ...more } };
     }
     case 'done': {
-      const { kind, text, tool_calls, finish } = event;
-      const payload = { text, tool_calls };
-      return { event: kind, payload: finish === undefined ? payload : { ...payload, finish } };
+      const { kind, ...payload } = event;
+      return { event: kind, payload };
     }
     case 'turn_end': {
       const { kind, outcome } = event;

@@ -45,7 +45,7 @@ export class Steering {
   }
 
   /** Whether a step's end is not the turn's: it completed, and messages wait for it. */
-  extends(outcome: TurnOutcome): boolean {
+  extends(outcome: TurnOutcome | null): boolean {
     if (outcome !== 'completed' || this.#extensions >= MAX_STEER_EXTENSIONS) return false;
     if (!this.#pending()) return false;
     this.#extensions += 1;

@@ -16,7 +16,7 @@ export async function runStep(turn: Turn, step: number): Promise<TurnOutcome | n
   const request = preparing instanceof Promise ? await preparing : preparing;
   if (typeof request === 'string') return turn.cancelled ? 'cancelled' : generateFailure(request);
   const flushing = turn.flush(); // what the model is about to answer is on disk (X4)
-  if (flushing !== undefined) await flushing;
+  if (flushing) await flushing;
   if (turn.cancelled) return 'cancelled';
   const reply = await callModel(turn, request);
   const verdict = decide(turn, reply);
@@ -45,12 +45,8 @@ function decide(turn: Turn, { done, failure }: Reply): ToolCall[] | TurnOutcome 
 }
 
 /** The calls with ids that tell them apart in the whole log (X11). */
-function ownIds(turn: Turn, calls: readonly ToolCall[]): ToolCall[] {
-  const own = turn.callIds?.unique(calls) ?? [];
-  own.forEach(({ id }, index) => {
-    if (id === calls[index]?.id) return;
-    const came = describeValue(calls[index]?.id);
-    turn.diagnose('call_id_replaced', `call id ${came} was replaced by ${id}`);
-  });
-  return own;
-}
+const ownIds = (turn: Turn, calls: readonly ToolCall[]): ToolCall[] =>
+  turn.callIds?.unique(calls, (former, id) => {
+    const message = `call id ${describeValue(former)} was replaced by ${id}`;
+    turn.diagnose('call_id_replaced', message);
+  }) ?? [];

@@ -12,7 +12,7 @@ export type StreamEnd =
   | { kind: 'threw'; error: unknown }
   /** There was none to read: what was to give it failed, or gave something else. */
   | { kind: 'failed'; error: unknown }
-  | { kind: 'no_stream'; value: unknown };
+  | { kind: 'none'; value: unknown };
 
 /** Whether a value gives an async iterator; one that cannot be read gives none. */
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
@@ -86,7 +86,7 @@ class StreamReader implements Follower {
       const value = await open();
       this.#wait?.pause();
       if (!isAsyncIterable(value)) {
-        if (this.#reading) this.#finish({ kind: 'no_stream', value });
+        if (this.#reading) this.#finish({ kind: 'none', value });
         return;
       }
       failure = 'threw';
@@ -110,7 +110,9 @@ class StreamReader implements Follower {
     this.#aborted = true;
     if (this.#taking) return; // from inside `take`: a throw of it still counts (L2.7)
     this.#finish({ kind: 'cancelled' });
-    queueMicrotask(this.#close); // whose signal has aborted by then
+    queueMicrotask(() => {
+      this.#close(); // whose signal has aborted by then
+    });
   }
 
   /** Whether to read on. */
@@ -146,9 +148,9 @@ class StreamReader implements Follower {
     return false;
   }
 
-  readonly #close = (): void => {
+  #close(): void {
     if (this.#iterator !== null) closeIterator(this.#iterator);
-  };
+  }
 
   #finish(end: StreamEnd): void {
     this.#stop();

@@ -1,4 +1,4 @@
-import { serdeJsonString, utf8Length, type Content, type Message } from '@celestea/core';
+import { serdeJsonBytes, utf8Length, type Content, type Message } from '@celestea/core';
 
 import { remembered } from './remembered.ts';
 
@@ -46,7 +46,7 @@ function estimateBlockTokens(block: Content): number {
   }
 }
 
-const jsonTokens = (value: unknown): number => estimateTokens(serdeJsonString(value));
+const jsonTokens = (value: unknown): number => Math.ceil(serdeJsonBytes(value) / BYTES_PER_TOKEN);
 
 const metaTokens = (meta: unknown): number => (meta === undefined ? 0 : jsonTokens(meta));
 

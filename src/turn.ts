@@ -14,15 +14,6 @@ import type { DiagnosticKind } from './diagnostics.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { Seams } from './seams.ts';
 
-/** What a turn is made of. */
-export interface TurnParts {
-  readonly id: string;
-  readonly config: AgentConfig;
-  readonly seams: Seams;
-  readonly options: ResolvedOptions;
-  readonly cancellation: Cancellation;
-}
-
 /** One running turn: what its steps share, and the only way they write and tell. */
 export class Turn {
   readonly id: string;
@@ -39,12 +30,18 @@ export class Turn {
   #lost: { readonly error: unknown } | null = null;
   #isSlow = false;
 
-  constructor(parts: TurnParts) {
-    this.id = parts.id;
-    this.config = parts.config;
-    this.seams = parts.seams;
-    this.options = parts.options;
-    this.cancellation = parts.cancellation;
+  constructor(
+    id: string,
+    config: AgentConfig,
+    seams: Seams,
+    options: ResolvedOptions,
+    cancellation: Cancellation,
+  ) {
+    this.id = id;
+    this.config = config;
+    this.seams = seams;
+    this.options = options;
+    this.cancellation = cancellation;
   }
 
   /** Read anew each time: a tool, a sink or a model may cancel the turn from inside. */

@@ -174,7 +174,7 @@ test.each([0, 1, 2, 3])('X6 a drain says how many of %i it wrote', (count) => {
   const options = resolveOptions({ injections: mail }, undefined);
   const cancellation = new Cancellation();
   const config = defaultAgentConfig();
-  const steering = new Steering(new Turn({ id: 'turn-0', config, seams, options, cancellation }));
+  const steering = new Steering(new Turn('turn-0', config, seams, options, cancellation));
   expect(steering.drain()).toBe(count);
   expect(log.rows).toHaveLength(count);
 });

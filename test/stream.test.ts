@@ -353,7 +353,7 @@ describe('readStream', () => {
 
   test('L2.6 what is no stream, and what gives none, ends the reading', async () => {
     for (const value of [null, undefined, 'text', 5, [], {}]) {
-      expect(await read(value, () => true)).toEqual({ kind: 'no_stream', value });
+      expect(await read(value, () => true)).toEqual({ kind: 'none', value });
     }
     expect(await read(Promise.reject(shut), () => true)).toEqual({ kind: 'failed', error: shut });
     expect(await read(refuser, () => true)).toEqual({ kind: 'threw', error: shut });

@@ -111,7 +111,7 @@ export {
   TOOL_GUARD_SERVICE,
   TOOL_REGISTRY_SERVICE,
 } from './services.ts';
-export { serdeJsonString } from './json-text.ts';
+export { serdeJsonBytes, serdeJsonString } from './json-text.ts';
 export { readImageRef } from './image-ref.ts';
 export { describeValue, expectThat, isRecord } from './shape.ts';
 export { renderOmitted } from './surface.ts';

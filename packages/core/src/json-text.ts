@@ -1,3 +1,5 @@
+import { utf8Length } from './text.ts';
+
 /** A container that is being written; `source` is the object it came from, before any `toJSON`. */
 interface Frame {
   readonly source: object;
@@ -9,7 +11,7 @@ interface Frame {
 }
 
 /** Data as deep and as wide as this is written without keeping track of where one is. */
-const MAX_PLAIN_DEPTH = 8;
+export const MAX_PLAIN_DEPTH = 8;
 const MAX_PLAIN_WIDTH = 64;
 
 /** Holes are written out, so an array may be far larger than what it holds. */
@@ -30,10 +32,9 @@ const MAX_PIECES = 4096;
  */
 export function serdeJsonString(value: unknown): string {
   try {
-    const text = plainText(value, MAX_PLAIN_DEPTH);
-    if (text !== null) return text;
+    return plainText(value, MAX_PLAIN_DEPTH);
   } catch {
-    // a getter that throws: the careful way knows what to do
+    // it takes more care
   }
   try {
     return writeValue(value);
@@ -42,23 +43,65 @@ export function serdeJsonString(value: unknown): string {
   }
 }
 
-/** The text of small, plain data, which nearly all data is; `null` where it takes more care. */
-function plainText(value: unknown, depth: number): string | null {
+/**
+ * Bytes in UTF-8 of the text that {@link serdeJsonString} gives, mostly without making it: to
+ * write a text as JSON costs several times what it costs to count it.
+ */
+export function serdeJsonBytes(value: unknown): number {
+  try {
+    return plainBytes(value, MAX_PLAIN_DEPTH);
+  } catch {
+    return utf8Length(serdeJsonString(value));
+  }
+}
+
+/** Thrown, as a getter may throw, at data that takes more care than the small and plain. */
+const NOT_PLAIN = new Error();
+
+/** The text of small, plain data, which nearly all data is; throws at any other. */
+function plainText(value: unknown, depth: number): string {
   if (typeof value !== 'object' || value === null) return scalarText(value);
-  if (depth === 0 || 'toJSON' in value) return null;
   const isList = Array.isArray(value);
-  if (Object.getPrototypeOf(value) !== (isList ? Array : Object).prototype) return null;
-  const keys = isList ? null : Object.keys(value).sort();
-  const { length } = keys ?? (value as unknown[]);
-  if (length >>> 0 !== length || length > MAX_PLAIN_WIDTH) return null; // a proxy answers anything
   const parts: string[] = [];
-  for (let index = 0; index < length; index += 1) {
-    const key = keys === null ? index : (keys[index] ?? '');
-    const part = plainText((value as Record<string | number, unknown>)[key], depth - 1);
-    if (part === null) return null;
-    parts.push(keys === null ? part : `${JSON.stringify(key)}:${part}`);
+  const keys = plainKeys(value, depth);
+  if (!isList) keys.sort();
+  for (const key of keys) {
+    const part = plainText((value as Record<string, unknown>)[key], depth - 1);
+    parts.push(isList ? part : `${JSON.stringify(key)}:${part}`);
   }
   return isList ? `[${parts.join()}]` : `{${parts.join()}}`;
+}
+
+/** What JSON may write in more characters: all but what it surely does not. */
+const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
+
+/** The bytes of that text. */
+function plainBytes(value: unknown, depth: number): number {
+  if (typeof value === 'string') {
+    return ESCAPED.test(value) ? utf8Length(JSON.stringify(value)) : utf8Length(value) + 2;
+  }
+  if (typeof value !== 'object' || value === null) return scalarText(value).length;
+  const keys = plainKeys(value, depth);
+  let bytes = 1 + (keys.length || 1); // brackets and commas
+  for (const key of keys) {
+    bytes += plainBytes((value as Record<string, unknown>)[key], depth - 1);
+    if (!Array.isArray(value)) bytes += plainBytes(key, 0) + 1;
+  }
+  return bytes;
+}
+
+/** The keys of an object or array of small, plain data; throws at any other. */
+export function plainKeys(value: object, depth: number): string[] {
+  const isList = Array.isArray(value);
+  const keys = Object.keys(value);
+  const isPlain =
+    depth > 0 &&
+    !('toJSON' in value) &&
+    Object.getPrototypeOf(value) === (isList ? Array : Object).prototype &&
+    keys.length <= MAX_PLAIN_WIDTH &&
+    (!isList || keys.length === value.length);
+  if (!isPlain) throw NOT_PLAIN;
+  return keys;
 }
 
 function writeValue(root: unknown): string {
@@ -113,8 +156,7 @@ function scalarText(value: unknown): string {
     case 'string':
       return JSON.stringify(value);
     case 'number':
-      if (!Number.isFinite(value)) return 'null';
-      return Math.abs(value) < 1e21 ? String(value) : String(value).replace('e+', 'e');
+      return Math.abs(value) < 1e21 ? String(value) : JSON.stringify(value).replace('e+', 'e');
     case 'boolean':
     case 'bigint':
       return String(value);

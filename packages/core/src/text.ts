@@ -6,10 +6,11 @@ const SHORT = 24;
 
 /** Bytes of a text in UTF-8; a lone surrogate counts as the three of its replacement. */
 export function utf8Length(text: string): number {
-  let ascii = 0;
-  while (ascii < SHORT && text.charCodeAt(ascii) < 0x80) ascii += 1;
-  if (ascii === text.length) return ascii;
+  const { length } = text;
   let start = 0;
+  if (length < SHORT) while (start < length && text.charCodeAt(start) < 0x80) start += 1;
+  if (start === length) return start;
+  start = 0;
   let bytes = 0;
   do {
     const { read, written } = encoder.encodeInto(start ? text.slice(start) : text, scratch);

@@ -1,12 +1,8 @@
-import { serdeJsonString } from './json-text.ts';
+import { MAX_PLAIN_DEPTH, plainKeys, serdeJsonString } from './json-text.ts';
 import { isRecord } from './shape.ts';
 
 /** The escape that a lone surrogate has in JSON text. */
 const LONE_SURROGATE = /\\u[dD][89a-fA-F]/;
-
-/** Data as deep and as wide as this is looked through without being written. */
-const MAX_SMALL_DEPTH = 8;
-const MAX_SMALL_WIDTH = 64;
 
 /**
  * A JSON value without lone surrogates in its texts and keys: itself when it has none, else a
@@ -14,7 +10,7 @@ const MAX_SMALL_WIDTH = 64;
  * holds it could never be sent again.
  */
 export function wellFormedValue(value: unknown): unknown {
-  if (isSmallAndWellFormed(value, MAX_SMALL_DEPTH)) return value;
+  if (isSmallAndWellFormed(value, MAX_PLAIN_DEPTH)) return value;
   const text = serdeJsonString(value);
   if (!LONE_SURROGATE.test(text)) return value;
   return JSON.parse(text, (_, part: unknown) => {
@@ -29,17 +25,12 @@ function isSmallAndWellFormed(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object' || value === null) return true;
   try {
-    if (depth === 0 || 'toJSON' in value) return false;
-    const { prototype } = Array.isArray(value) ? Array : Object;
-    if (Object.getPrototypeOf(value) !== prototype) return false;
-    const keys = Object.keys(value);
-    if (keys.length > MAX_SMALL_WIDTH) return false;
-    for (const key of keys) {
+    for (const key of plainKeys(value, depth)) {
       const field = (value as Record<string, unknown>)[key];
       if (!key.isWellFormed() || !isSmallAndWellFormed(field, depth - 1)) return false;
     }
     return true;
   } catch {
-    return false; // a getter that throws
+    return false; // it takes more care
   }
 }

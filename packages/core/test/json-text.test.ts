@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { serdeJsonString } from '@celestea/core';
+import { serdeJsonBytes, serdeJsonString } from '@celestea/core';
 
 import { jsonValue } from './support.ts';
 
@@ -38,12 +38,15 @@ test.each<[name: string, value: unknown, text: string]>([
   ['line separators as they are', '\u2028\u2029', '"\u2028\u2029"'],
 ])('C6.1 writes %s', (_name, value, text) => {
   expect(serdeJsonString(value)).toBe(text);
+  expect(serdeJsonBytes(value)).toBe(Buffer.byteLength(text));
 });
 
 test.each<[name: string, value: unknown, text: string]>([
   ['an empty object', {}, '{}'],
   ['an empty array', [], '[]'],
   ['nested empties', { a: {}, b: [[], {}] }, '{"a":{},"b":[[],{}]}'],
+  ['a dozen, in their order', [...Array(12).keys()], '[0,1,2,3,4,5,6,7,8,9,10,11]'],
+  ['fields of an array', Object.assign([1], { a: 2 }), '[1]'],
   ['unsorted keys', { b: 1, a: 2, C: 3 }, '{"C":3,"a":2,"b":1}'],
   ['unsorted keys in depth', [{ z: { y: 1, x: [{ b: 1, a: 2 }] }, a: 0 }],
     '[{"a":0,"z":{"x":[{"a":2,"b":1}],"y":1}}]'],
@@ -67,6 +70,7 @@ test.each<[name: string, value: unknown, text: string]>([
   ['extra properties of an array are no elements', Object.assign([1], { x: 2 }), '[1]'],
 ])('C6.1 writes containers: %s', (_name, value, text) => {
   expect(serdeJsonString(value)).toBe(text);
+  expect(serdeJsonBytes(value)).toBe(Buffer.byteLength(text));
 });
 
 function sparse(length: number, at: number): unknown[] {
@@ -98,6 +102,7 @@ test.each<[name: string, value: unknown, text: string]>([
   }), 'null'],
 ])('C6.1 survives odd objects: %s', (_name, value, text) => {
   expect(serdeJsonString(value)).toBe(text);
+  expect(serdeJsonBytes(value)).toBe(Buffer.byteLength(text));
 });
 
 function cyclic(): Record<string, unknown> {
@@ -157,6 +162,7 @@ test.each<[name: string, value: unknown, text: string]>([
   ['is async', { toJSON: () => Promise.resolve(1) }, '{}'],
 ])('C6.1 survives a toJSON that %s', (_name, value, text) => {
   expect(serdeJsonString(value)).toBe(text);
+  expect(serdeJsonBytes(value)).toBe(Buffer.byteLength(text));
 });
 
 test('C6.1 hands toJSON the key it stands under, with its owner as this', () => {
@@ -215,6 +221,7 @@ test.each<[name: string, value: unknown, text: string]>([
   ['a length that is an object', [lying({})], '[null]'],
 ])('C6.1 survives proxies: %s', (_name, value, text) => {
   expect(serdeJsonString(value)).toBe(text);
+  expect(serdeJsonBytes(value)).toBe(Buffer.byteLength(text));
 });
 
 test('C6.1 depth alone cuts nothing', () => {
@@ -249,7 +256,7 @@ test('C6.1 is not changed by a value that changes while it is read', () => {
 
 test('C6.1 takes memory for its text, not many times as much', { timeout: 120_000 }, () => {
   const script = `
-    import { serdeJsonString } from '@celestea/core';
+    import { serdeJsonBytes, serdeJsonString } from '@celestea/core';
     let value = [];
     for (let level = 0; level < 21; level += 1) value = [value, value];
     process.stdout.write(String(serdeJsonString(value).length));
@@ -277,6 +284,7 @@ test('C6.1 plain JSON comes back whole, with sorted keys at every depth', () => 
       const text = serdeJsonString(value);
       expect(isDeepStrictEqual(JSON.parse(text), value)).toBe(true);
       expect(text).toBe(canonical(value));
+      expect(serdeJsonBytes(value)).toBe(Buffer.byteLength(text));
     }),
     { numRuns: 300 },
   );
@@ -296,7 +304,9 @@ test('C6.1 never throws and always gives JSON, whatever it is handed', () => {
   });
   fc.assert(
     fc.property(anything, (value) => {
-      expect(() => JSON.parse(serdeJsonString(value)) as unknown).not.toThrow();
+      const text = serdeJsonString(value);
+      expect(() => JSON.parse(text) as unknown).not.toThrow();
+      expect(serdeJsonBytes(value)).toBe(Buffer.byteLength(text));
     }),
     { numRuns: 300 },
   );
