@@ -94,11 +94,39 @@ export function parseSessionEvent(line: string): ParsedSessionEvent {
   if (!isRecord(row)) {
     return { ok: false, errors: [`expected a JSON object, got ${describeValue(row)}`] };
   }
+  if (isRow(row)) return { ok: true, event: row };
   const reader = new RowReader(row);
   const event = readRow(reader);
   return reader.errors.length > 0 || event === null
     ? { ok: false, errors: reader.errors }
     : { ok: true, event };
+}
+
+/**
+ * Whether what was parsed is an ordinary row as it stands, no field too few or too many: nearly
+ * all are, and need not be put together anew.
+ */
+function isRow(row: Record<string, unknown>): row is Record<string, unknown> & SessionEvent {
+  const hasText = (name: string): boolean =>
+    Object.hasOwn(row, name) && typeof row[name] === 'string';
+  const fields = Object.keys(row).length;
+  switch (row['type']) {
+    case 'turn_start':
+      return fields === 2 && hasText('id');
+    case 'turn_end':
+      return fields === 3 && hasText('id') && hasText('outcome') && isTurnOutcome(row['outcome']);
+    case 'user_message':
+    case 'assistant_message':
+    case 'thinking_delta':
+      return fields === 2 && hasText('text');
+    case 'tool_call':
+      return fields === 4 && hasText('id') && hasText('name') && Object.hasOwn(row, 'args');
+    case 'tool_result':
+      if (fields !== 4 || !hasText('id') || !Object.hasOwn(row, 'value')) return false;
+      return hasText('error') || (row['error'] === null && Object.hasOwn(row, 'error'));
+    default:
+      return false;
+  }
 }
 
 function readRow(row: RowReader): SessionEvent | null {

@@ -67,7 +67,7 @@ function plainText(value: unknown, depth: number): string {
   if (!isList) keys.sort();
   for (const key of keys) {
     const part = plainText((value as Record<string, unknown>)[key], depth - 1);
-    parts.push(isList ? part : `${JSON.stringify(key)}:${part}`);
+    parts.push(isList ? part : `${scalarText(key)}:${part}`);
   }
   return isList ? `[${parts.join()}]` : `{${parts.join()}}`;
 }
@@ -144,7 +144,7 @@ function writeValue(root: unknown): string {
     if (frame.next > 0) put(',');
     const key = frame.keys === null ? frame.next : (frame.keys[frame.next] ?? '');
     frame.next += 1;
-    if (typeof key === 'string') put(`${JSON.stringify(key)}:`);
+    if (typeof key === 'string') put(`${scalarText(key)}:`);
     write(readKey(frame.value, key), String(key));
   }
   return text + pieces.join('');
@@ -154,7 +154,7 @@ function writeValue(root: unknown): string {
 function scalarText(value: unknown): string {
   switch (typeof value) {
     case 'string':
-      return JSON.stringify(value);
+      return ESCAPED.test(value) ? JSON.stringify(value) : `"${value}"`; // at half the cost
     case 'number':
       return Math.abs(value) < 1e21 ? String(value) : JSON.stringify(value).replace('e+', 'e');
     case 'boolean':

@@ -234,7 +234,7 @@ export class JsonlSessionLog implements SessionLog {
    */
   async fork(path: string, turnId: string): Promise<JsonlSessionLog> {
     checkPath(path);
-    const end = this.#state.turnEnds.get(turnId);
+    const end = this.#state.turnEnd(turnId);
     if (end === undefined) {
       const expected = `turnId: expected a turn that ended in ${this.path}`;
       throw new RangeError(`${expected}, got ${describeValue(turnId)}`);

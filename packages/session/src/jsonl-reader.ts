@@ -10,7 +10,8 @@ export type LogLine =
   /** The end of a file whose last write was cut off: no line break, and no row. */
   | { kind: 'torn'; offset: number; bytes: number };
 
-const CHUNK_BYTES = 256 * 1024;
+/** Small enough that what is made of a chunk does not outlive it. */
+const CHUNK_BYTES = 64 * 1024;
 const LINE_FEED = 0x0a;
 
 /**
@@ -38,10 +39,15 @@ export function* readLines(
       continue;
     }
     pending.push(chunk.subarray(0, end));
-    for (const raw of wholeLines(joined(pending))) {
+    const block = joined(pending);
+    const whole = decoded(block);
+    const isAscii = whole?.length === block.length;
+    for (const raw of whole?.split('\n') ?? splitBytes(block)) {
       line += 1;
-      if (!isBlank(raw.text)) yield readLine(raw, line, offset, true);
-      offset += raw.bytes + 1;
+      const text = typeof raw === 'string' ? raw : decoded(raw);
+      const bytes = isAscii || typeof raw !== 'string' ? raw.length : utf8Length(raw);
+      if (!isBlank(text)) yield readLine(text, bytes, line, offset, true);
+      offset += bytes + 1;
     }
     pending = [chunk.subarray(end + 1)];
   }
@@ -50,28 +56,13 @@ export function* readLines(
   if (!isBlank(text)) yield readRest(rest, text, line + 1, offset);
 }
 
-/** One line: its text, `null` where that is no UTF-8, and its length in bytes. */
-interface RawLine {
-  readonly text: string | null;
-  readonly bytes: number;
-}
-
-/** The lines of a block; the last one is without its line break. Decoding each by itself is slow. */
-function wholeLines(block: Uint8Array): RawLine[] {
-  const text = decoded(block);
-  if (text === null) return linesOneByOne(block);
-  const isAscii = text.length === block.length;
-  return text
-    .split('\n')
-    .map((of) => ({ text: of, bytes: isAscii ? of.length : utf8Length(of) }));
-}
-
-function linesOneByOne(block: Uint8Array): RawLine[] {
-  const lines: RawLine[] = [];
+/** The lines of a block that is not all UTF-8. Decoding each by itself is slow. */
+function splitBytes(block: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = [];
   for (let from = 0; from <= block.length; ) {
     const end = block.indexOf(LINE_FEED, from);
     const bytes = block.subarray(from, end < 0 ? block.length : end);
-    lines.push({ text: decoded(bytes), bytes: bytes.length });
+    lines.push(bytes);
     from += bytes.length + 1;
   }
   return lines;
@@ -90,10 +81,12 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Spaces, tabs and the carriage return of a line that an editor ended with CR LF. */
-const isBlank = (text: string | null): boolean => text !== null && /^[ \t\r]*$/.test(text);
+const isBlank = (text: string | null): boolean =>
+  text?.startsWith('{') === false && /^[ \t\r]*$/.test(text);
 
 function readLine(
-  { text, bytes }: RawLine,
+  text: string | null,
+  bytes: number,
   line: number,
   offset: number,
   terminated: boolean,
@@ -109,7 +102,7 @@ function readLine(
 /** What stands behind the last line break. */
 function readRest(bytes: Uint8Array, text: string | null, line: number, offset: number): LogLine {
   const { length } = bytes;
-  const read = readLine({ text, bytes: length }, line, offset, false);
+  const read = readLine(text, length, line, offset, false);
   const isTorn = read.kind === 'damaged' && isCutOff(bytes, text);
   return isTorn ? { kind: 'torn', offset, bytes: length } : read;
 }

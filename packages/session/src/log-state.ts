@@ -8,9 +8,15 @@ export class LogState {
   nextTurn = 0;
   /** The turn that has started and not ended. */
   openTurn: string | null = null;
-  /** Where the rows of each ended turn end, in bytes. */
-  readonly turnEnds: Map<string, number> = new Map<string, number>();
   #unanswered: string[] = [];
+  /** The turns that ended, and where the rows of each end. Two lists: a map takes ten times as long. */
+  readonly #ended: string[] = [];
+  readonly #ends: number[] = [];
+
+  /** Where the rows of a turn end, in bytes; `undefined` when it has not ended. */
+  turnEnd(id: string): number | undefined {
+    return this.#ends[this.#ended.lastIndexOf(id)];
+  }
 
   /** `end` is where the row ends in its file, in bytes. */
   add(row: SessionEvent, end: number): void {
@@ -22,10 +28,11 @@ export class LogState {
         this.#unanswered = [];
         return;
       case 'turn_end':
-        this.#count(row.id);
+        if (row.id !== this.openTurn) this.#count(row.id);
         this.openTurn = null;
         this.#unanswered = [];
-        this.turnEnds.set(row.id, end);
+        this.#ended.push(row.id);
+        this.#ends.push(end);
         return;
       case 'tool_call':
         if (row.parent_id === undefined) this.#unanswered.push(row.id);
