@@ -67,6 +67,16 @@ describe('C3.2 arguments as they are used', () => {
     },
   );
 
+  test('C3.7 nothing is frozen of a call that nobody judges: that costs more than all the rest', async () => {
+    const registry = new DefaultToolRegistry();
+    registry.register(defineTool({ name: 'tool', description: '', parameters: {}, execute: () => 1 }));
+    const freeze = vi.spyOn(Object, 'freeze');
+    const { value } = await registry.dispatch(call('tool', { a: [1] }));
+    const frozen = freeze.mock.calls.length;
+    freeze.mockRestore();
+    expect({ value, frozen }).toEqual({ value: 1, frozen: 0 });
+  });
+
   test('C3.2 text stays where the schema asks for text and it fits', async () => {
     expect((await dispatched({ type: 'string' }, '{"a":1}')).seen).toEqual(['{"a":1}']);
     expect((await dispatched({ type: ['object', 'string'] }, 'a')).seen).toEqual(['a']);
