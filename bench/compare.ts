@@ -5,7 +5,7 @@ import type { Figures } from './protocol.ts';
 import { median } from './statistics.ts';
 import { Worker } from './worker.ts';
 
-/** One thing that is measured against others, in a process of its own. */
+/** One thing that is measured against others, in processes of its own. */
 export interface Contender {
   readonly label: string;
   /** The file of its worker, without extension. */
@@ -17,8 +17,13 @@ export interface Contender {
 }
 
 export interface Effort {
-  /** Runs that count; the medians are of these. */
+  /** Runs that count, of each process; the medians are of these. */
   readonly rounds: number;
+  /**
+   * Processes for each of ours and of the limits, which are so fast that it shows how well a process
+   * happened to be compiled; the figure is the median of theirs. A peer has one.
+   */
+  readonly processes: number;
   /** Runs before them that do not; more until {@link warmUpMs} have passed. */
   readonly warmUps: number;
   /** Milliseconds that a warm-up takes at least. */
@@ -55,10 +60,12 @@ export async function compare(
 ): Promise<Measurements> {
   const lanes = contenders
     .filter(({ peer }) => effort.peers || peer === undefined)
-    .map((contender): Lane => {
-      const worker = new Worker(contender.worker);
-      return { contender, worker, runs: [], isSlow: false, fault: null };
-    });
+    .flatMap((contender) =>
+      Array.from({ length: contender.peer === true ? 1 : effort.processes }, (): Lane => {
+        const worker = new Worker(contender.worker);
+        return { contender, worker, runs: [], isSlow: false, fault: null };
+      }),
+    );
   try {
     for (const lane of lanes) await warmUp(lane, effort);
     for (let round = 0; round < effort.rounds; round += 1) {
@@ -67,7 +74,20 @@ export async function compare(
   } finally {
     await Promise.all(lanes.map(({ worker }) => worker.stop()));
   }
-  return new Map(lanes.map((lane) => [lane.contender.label, measured(lane)]));
+  const labels = [...new Set(lanes.map(({ contender }) => contender.label))];
+  return new Map(
+    labels.map((label) => {
+      const same = lanes.filter(({ contender }) => contender.label === label);
+      return [label, middle(same.map(measured))];
+    }),
+  );
+}
+
+/** The median of what several processes came to. */
+function middle(several: readonly Measured[]): Measured {
+  const fault = several.find(({ ok }) => !ok);
+  if (fault !== undefined) return fault;
+  return medians(several.map((one) => (one.ok ? one.figures : {})));
 }
 
 async function warmUp(lane: Lane, { warmUps, warmUpMs }: Effort): Promise<void> {
@@ -96,7 +116,10 @@ async function runOnce(lane: Lane): Promise<void> {
 }
 
 function measured({ runs, fault }: Lane): Measured {
-  if (fault !== null) return { ok: false, message: fault };
+  return fault === null ? medians(runs) : { ok: false, message: fault };
+}
+
+function medians(runs: readonly Figures[]): Measured {
   const names = Object.keys(runs[0] ?? {});
   const figures = names.map((name) => [name, median(runs.map((run) => run[name] ?? NaN))] as const);
   return { ok: true, figures: Object.fromEntries(figures) };

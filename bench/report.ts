@@ -15,7 +15,7 @@ export function renderReport(tables: readonly Table[], effort: Effort): string {
   return [
     '# Performance',
     '',
-    'This file is written by `pnpm bench`. Each library runs in a process of its own and is driven',
+    'This file is written by `pnpm bench`. Each library runs in processes of its own and is driven',
     'by the same script: the same deltas, the same tool calls, a signal that never fires, no',
     'tracing, no network. The runs of all of them take turns, and each figure is the median of',
     `${runs(effort)}. Compare the figures`,
@@ -30,9 +30,10 @@ export function renderReport(tables: readonly Table[], effort: Effort): string {
   ].join('\n');
 }
 
-function runs({ rounds, warmUps }: Effort): string {
+function runs({ rounds, processes, warmUps }: Effort): string {
   const least = rounds > SLOW_ROUNDS ? ` (${String(SLOW_ROUNDS)} of what is slow)` : '';
-  return `${String(rounds)} runs${least}, after at least ${String(warmUps)} that do not count`;
+  const counted = `${String(rounds)} runs${least}, after at least ${String(warmUps)} that do not count`;
+  return `${counted}; ours and the limits are the median of\n${String(processes)} processes`;
 }
 
 function machine(): string[] {

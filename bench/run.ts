@@ -64,8 +64,8 @@ async function main(): Promise<void> {
     return;
   }
   const effort = values.quick
-    ? { rounds: 3, warmUps: 1, warmUpMs: 1_500, peers, scale: 0.1 }
-    : { rounds: 9, warmUps: 3, warmUpMs: 3_000, peers, scale: 1 };
+    ? { rounds: 3, processes: 1, warmUps: 1, warmUpMs: 1_500, peers, scale: 0.1 }
+    : { rounds: 9, processes: 3, warmUps: 3, warmUpMs: 2_000, peers, scale: 1 };
   const tables = await measure(values.only ?? Object.keys(BENCHMARKS), effort);
   process.stdout.write(`${tables.map(renderTable).join('\n')}\n`);
   const isFull = values.only === undefined && !values.quick && peers;

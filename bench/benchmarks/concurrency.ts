@@ -19,7 +19,8 @@ export const concurrency: Benchmark = async (effort) => {
   const drivers = [LIMIT_DRIVER, SINK_DRIVER, PULL_DRIVER, RACING_DRIVER, ...PEERS];
   const parameters = { steps: 0, deltas: DELTAS, turns: count };
   const speed = await compare(contenders(drivers, 'turns', parameters), effort);
-  const few = { ...effort, rounds: 3, warmUps: 1, warmUpMs: 0 }; // a heap does not depend on luck
+  // a heap does not depend on luck
+  const few = { ...effort, rounds: 3, processes: 1, warmUps: 1, warmUpMs: 0 };
   const heap = await compare(contenders(drivers, 'heap', parameters), few);
   const limit = figure(speed, LIMIT);
   const rows = [...speed.keys()].map((label) => {
