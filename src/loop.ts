@@ -10,7 +10,7 @@ import {
 } from '@celestea/core';
 
 import { Cancellation, cancellationOf, unheard } from './cancel.ts';
-import { turnEndEvent } from './events.ts';
+import { turnEndEvent, type EventSink } from './events.ts';
 import { failureText } from './failure-text.ts';
 import {
   checkBindings,
@@ -26,7 +26,7 @@ import { claimLog, releaseLog } from './running-logs.ts';
 import { resolveSeams, sessionLog, toolRegistry } from './seams.ts';
 import { Steering } from './steering.ts';
 import { runStep } from './step.ts';
-import { TurnStream } from './turn-stream.ts';
+import { TurnStream, type TurnStarter } from './turn-stream.ts';
 import { Turn } from './turn.ts';
 import type { UsageTracker } from './usage.ts';
 
@@ -93,7 +93,7 @@ export class DefaultAgentLoop implements AgentLoop {
     userInput: string | null,
     turn?: readonly ImageRef[] | TurnOptions,
   ): TurnStream {
-    return new TurnStream((sink, signal) => this.#run(ctx, userInput, turn, { sink, signal }));
+    return new TurnStream((sink, cancel) => this.#run(ctx, userInput, turn, sink, cancel));
   }
 
   /**
@@ -106,20 +106,22 @@ export class DefaultAgentLoop implements AgentLoop {
     return snapshotRequest(this.#config, sessionLog(ctx), toolRegistry(ctx), policy);
   }
 
-  /** `own` is what the loop itself adds to the options. */
+  /** `sink` and `cancel` are what the loop itself adds to the options. */
   async #run(
     ctx: Context,
     userInput: string | null,
     turnOptions: readonly ImageRef[] | TurnOptions | undefined,
-    own?: Pick<AgentLoopBindings, 'signal' | 'sink'>,
+    sink?: EventSink,
+    cancel?: Parameters<TurnStarter>[1],
   ): Promise<TurnOutcome> {
-    const options = resolveOptions(this.#bindings, turnOptions, own);
+    const options = resolveOptions(this.#bindings, turnOptions, sink);
     checkInput(userInput);
     const seams = resolveSeams(ctx);
     const cancellation = new Cancellation();
     claimLog(seams.log);
     try {
       for (const signal of options.signals) cancellation.follow(cancellationOf(signal));
+      if (cancel instanceof Cancellation) cancellation.follow(cancel);
       const id = nextTurnId(seams.log);
       const turn = new Turn(id, this.#config, seams, options, cancellation);
       turn.append({ type: 'turn_start', id });

@@ -144,19 +144,19 @@ export function checkBindings(bindings: AgentLoopBindings): AgentLoopBindings {
 }
 
 /**
- * The options of one turn over the bindings of its loop; `own` is what the loop itself adds.
+ * The options of one turn over the bindings of its loop; `sink` is the loop's own.
  * Throws a `TypeError` that names the option when one is not what it has to be.
  */
 export function resolveOptions(
   bindings: AgentLoopBindings,
   turn: readonly ImageRef[] | TurnOptions | undefined,
-  own?: Pick<AgentLoopBindings, 'signal' | 'sink'>,
+  sink?: EventSink,
 ): ResolvedOptions {
   const options = asTurnOptions(turn);
   return {
     attachments: options.attachments ?? [],
-    signals: [bindings.signal, options.signal, own?.signal].filter((one) => one !== undefined),
-    sinks: [options.sink ?? bindings.sink, own?.sink].filter((one) => one !== undefined),
+    signals: [bindings.signal, options.signal].filter((one) => one !== undefined),
+    sinks: [options.sink ?? bindings.sink, sink].filter((one) => one !== undefined),
     usage: options.usage ?? bindings.usage,
     injections: options.injections ?? bindings.injections,
     contextPolicy: options.contextPolicy ?? bindings.contextPolicy,

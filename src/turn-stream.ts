@@ -1,11 +1,17 @@
 import { AgentError, type LoopEvent, type TurnOutcome } from '@celestea/core';
 
-import { ignore } from './cancel.ts';
+import { Cancellation, ignore } from './cancel.ts';
 import type { EventSink } from './events.ts';
 import { Fifo } from './fifo.ts';
 
-/** Runs a turn that tells `sink` and listens to `signal`. */
-export type TurnStarter = (sink: EventSink, signal: AbortSignal) => Promise<TurnOutcome>;
+/**
+ * Runs a turn that tells `sink` and is cancelled by the signal of `cancel`, which is made when
+ * somebody looks at it.
+ */
+export type TurnStarter = (
+  sink: EventSink,
+  cancel: { readonly signal: AbortSignal },
+) => Promise<TurnOutcome>;
 
 type Pulled = IteratorResult<LoopEvent, undefined>;
 type Waiter = (result: Pulled | Promise<Pulled>) => void;
@@ -23,7 +29,7 @@ const END: Pulled = { done: true, value: undefined };
 export class TurnStream implements AsyncIterable<LoopEvent> {
   /** How the turn ended; rejects when it could not start or a seam broke. */
   readonly outcome: Promise<TurnOutcome>;
-  readonly #controller = new AbortController();
+  readonly #cancellation = new Cancellation();
   #events = new Fifo<LoopEvent>();
   readonly #waiters: Waiter[] = [];
   #settled = false;
@@ -33,7 +39,7 @@ export class TurnStream implements AsyncIterable<LoopEvent> {
 
   /** Starts the turn at once. */
   constructor(start: TurnStarter) {
-    this.outcome = start(this.#push, this.#controller.signal);
+    this.outcome = start(this.#push, this.#cancellation);
     this.outcome.then(
       () => {
         this.#settle(null);
@@ -46,7 +52,7 @@ export class TurnStream implements AsyncIterable<LoopEvent> {
 
   /** Cancels the turn; its events go on until its `turn_end`. May be handed on unbound. */
   readonly cancel = (reason?: unknown): void => {
-    this.#controller.abort(reason);
+    this.#cancellation.abort(reason);
   };
 
   /** @throws AgentError on a second call: events go to one reader. */
