@@ -40,8 +40,8 @@ export async function answerCalls(
       const output = finish === 'length' ? cutOffOutput(call) : null;
       recorded.push({ call, started: false, closed: false, output });
     }
-    const flushing = turn.flush(); // an intent is on disk before its tool acts (X4)
-    if (flushing) await flushing;
+    // an intent is on disk before its tool acts (X4), and who was told of it may still cancel
+    await turn.flush();
     const retention = turn.seams.retention === null ? null : new StepRetention(turn);
     // at least one call at a time; a fraction is rounded down (L4.4)
     const width = Math.floor(Math.max(1, turn.config.max_parallel_tool_calls || 1));

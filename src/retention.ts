@@ -123,13 +123,11 @@ export class StepRetention {
       .then(() => policy.spill(text, { callId: call.id }))
       .then(readSpillRef);
     const result = await raceCancel(this.#turn.cancellation, spilled);
-    if (result.outcome === 'aborted') return null;
     if (result.outcome === 'failed') {
       const message = `the result of ${call.name} was not spilled`;
       this.#turn.diagnose('spill_failed', message, result.error);
-      return null;
     }
-    const ref = result.value;
+    const ref = result.outcome === 'ok' ? result.value : null;
     if (ref === null) return null;
     return {
       kind: 'omitted',

@@ -15,8 +15,7 @@ export async function runStep(turn: Turn, step: number): Promise<TurnOutcome | n
   const preparing = prepareRequest(turn, step);
   const request = preparing instanceof Promise ? await preparing : preparing;
   if (typeof request === 'string') return turn.cancelled ? 'cancelled' : generateFailure(request);
-  const flushing = turn.flush(); // what the model is about to answer is on disk (X4)
-  if (flushing) await flushing;
+  if (turn.flushes) await turn.flush(); // what the model is about to answer is on disk (X4)
   if (turn.cancelled) return 'cancelled';
   const reply = await callModel(turn, request);
   const verdict = decide(turn, reply);

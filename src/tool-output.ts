@@ -18,7 +18,8 @@ function failedOutput(call: ToolCall, error: string): ToolOutput {
 /** The output of a call that was cancelled before it gave one (L4.5), or was running by then (X17). */
 export function cancelledOutput(call: ToolCall, started: boolean): ToolOutput {
   const output = failedOutput(call, CANCELLED_BEFORE_EXECUTION);
-  return started ? { ...output, abandoned: true } : output;
+  if (started) output.abandoned = true;
+  return output;
 }
 
 /** The output of a call whose arguments may have been cut off (X8). */

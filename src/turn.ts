@@ -28,6 +28,7 @@ export class Turn {
   #used = zeroUsage();
   /** Why a row was not taken, said after its `append` had returned. */
   #lost: { readonly error: unknown } | null = null;
+  /** Whether an `append` gave something back, such as a promise. */
   #isSlow = false;
 
   constructor(
@@ -81,16 +82,15 @@ export class Turn {
     this.emit(event);
   }
 
-  /**
-   * Waits until every row is durable; a cancel does not skip it. Throws what the log throws (X4).
-   * There is nothing to wait for with a log that takes rows at once.
-   */
-  flush(): Promise<void> | undefined {
-    return this.#isSlow || this.seams.log.flush ? this.#flushed() : undefined;
+  /** Whether rows may wait to be durable: those of a log that takes them at once do not. */
+  get flushes(): boolean {
+    return this.#isSlow || this.seams.log.flush !== undefined;
   }
 
-  async #flushed(): Promise<void> {
+  /** Waits until every row is durable; a cancel does not skip it. Throws what the log throws (X4). */
+  async flush(): Promise<void> {
     await this.seams.log.flush?.();
+    if (this.#isSlow) await this.breather.rest(); // a promise that fails by itself has done so then
     if (this.#lost !== null) throw this.#lost.error;
   }
 

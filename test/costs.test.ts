@@ -127,7 +127,7 @@ describe('what a step costs', () => {
       loop.runTurnOutcome(testContext({ llm: scripted(steps), tools }), 'go', { signal }),
     );
     expect(listeners).toBe(0);
-    expect(promises).toBeLessThanOrEqual(56);
+    expect(promises).toBeLessThanOrEqual(60);
   });
 
   test('L5.1 a step reads the log and the registry once, and writes two rows a call', async () => {

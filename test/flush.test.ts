@@ -271,3 +271,24 @@ test.each(['left out', 'undefined'])('X4 a log whose flush is %s works as before
   expect(await createAgentLoop(config).runTurnOutcome(ctx, 'go')).toBe('completed');
   assertLogValid(log.rows);
 });
+
+/** An `append` whose promise fails so many promises later. */
+const failing = (depth: number): Promise<never> =>
+  depth === 0 ? Promise.reject(new Error('disk full')) : Promise.resolve().then(() => failing(depth - 1));
+
+test.each(['user_message', 'assistant_message', 'turn_end'])(
+  'X4 L2.7 an append that promises fails by and by, and the turn with it: %s',
+  async (type) => {
+    for (const depth of [0, 1, 3, 10]) {
+      class PromisingLog extends FakeSessionLog {
+        override append(row: SessionEvent): void {
+          super.append(row);
+          return (row.type === type ? failing(depth) : undefined) as unknown as undefined;
+        }
+      }
+      const ctx = testContext({ llm: new ScriptedLlm([say('Hi.')]), log: new PromisingLog() });
+      const turn = createAgentLoop(config).runTurnOutcome(ctx, 'go');
+      await expect(turn).rejects.toThrow('disk full');
+    }
+  },
+);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import { createAgentLoop, type AgentLoopBindings, type TurnStream } from '@celestea/agent-loop';
 import {
@@ -68,6 +68,15 @@ describe('X5 a stream of a turn', () => {
     const ctx = testContext({ llm: new ScriptedLlm(scripts), log: promised, tools });
     await createAgentLoop(defaultAgentConfig()).runTurn(ctx, 'go');
     expect(streamed.rows).toEqual(promised.rows);
+  });
+
+  test.each(['done', 'tool_call'])('X5 L4.5 left at %s, it runs no tool', async (kind) => {
+    const echo = vi.fn((args: unknown) => args);
+    const ctx = testContext({ llm: new ScriptedLlm(scripts), tools: new FakeToolRegistry({ echo }) });
+    const stream = createAgentLoop(defaultAgentConfig()).streamTurn(ctx, 'go');
+    for await (const event of stream) if (event.kind === kind) break;
+    expect(await stream.outcome).toBe('cancelled');
+    expect(echo).not.toHaveBeenCalled();
   });
 
   test('X5 starts at once, before anybody reads', () => {

@@ -28,9 +28,10 @@ export class BalancedMessages {
   /** A fresh array of the same message objects. */
   toArray(): Message[] {
     for (const index of this.#fresh) {
-      const id = this.#list[index];
-      if (typeof id !== 'string') continue;
-      this.#list[index] = toolResultMessage(id, CANCELLED_TOOL_CALL_TEXT);
+      const seat: unknown = this.#list[index];
+      if (typeof seat === 'object' && seat !== null) continue;
+      // of rows that nobody checked the id may be anything
+      this.#list[index] = toolResultMessage(seat as string, CANCELLED_TOOL_CALL_TEXT);
     }
     this.#fresh = [];
     return this.#list.slice() as Message[];

@@ -109,6 +109,7 @@ export function parseSessionEvent(line: string): ParsedSessionEvent {
 function isRow(row: Record<string, unknown>): row is Record<string, unknown> & SessionEvent {
   const hasText = (name: string): boolean =>
     Object.hasOwn(row, name) && typeof row[name] === 'string';
+  if (!hasText('type')) return false;
   const fields = Object.keys(row).length;
   switch (row['type']) {
     case 'turn_start':

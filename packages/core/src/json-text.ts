@@ -66,7 +66,7 @@ function plainText(value: unknown, depth: number): string {
   const keys = plainKeys(value, depth);
   if (!isList) keys.sort();
   for (const key of keys) {
-    const part = plainText((value as Record<string, unknown>)[key], depth - 1);
+    const part = plainText((value as Record<string | number, unknown>)[key], depth - 1);
     parts.push(isList ? part : `${scalarText(key)}:${part}`);
   }
   return isList ? `[${parts.join()}]` : `{${parts.join()}}`;
@@ -77,30 +77,32 @@ const ESCAPED = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
 /** The bytes of that text. */
 function plainBytes(value: unknown, depth: number): number {
-  if (typeof value === 'string') {
-    return ESCAPED.test(value) ? utf8Length(JSON.stringify(value)) : utf8Length(value) + 2;
-  }
-  if (typeof value !== 'object' || value === null) return scalarText(value).length;
+  if (typeof value === 'string' && !ESCAPED.test(value)) return utf8Length(value) + 2;
+  if (typeof value !== 'object' || value === null) return utf8Length(scalarText(value));
   const keys = plainKeys(value, depth);
   let bytes = 1 + (keys.length || 1); // brackets and commas
   for (const key of keys) {
-    bytes += plainBytes((value as Record<string, unknown>)[key], depth - 1);
-    if (!Array.isArray(value)) bytes += plainBytes(key, 0) + 1;
+    bytes += plainBytes((value as Record<string | number, unknown>)[key], depth - 1);
+    if (typeof key === 'string') bytes += plainBytes(key, 0) + 1;
   }
   return bytes;
 }
 
-/** The keys of an object or array of small, plain data; throws at any other. */
-export function plainKeys(value: object, depth: number): string[] {
+/** The keys of an object, or the indices of an array, of small, plain data; throws at any other. */
+export function plainKeys(value: object, depth: number): (string | number)[] {
   const isList = Array.isArray(value);
-  const keys = Object.keys(value);
-  const isPlain =
-    depth > 0 &&
-    !('toJSON' in value) &&
-    Object.getPrototypeOf(value) === (isList ? Array : Object).prototype &&
-    keys.length <= MAX_PLAIN_WIDTH &&
-    (!isList || keys.length === value.length);
-  if (!isPlain) throw NOT_PLAIN;
+  const length = isList ? value.length : 0; // a proxy answers anything
+  if (
+    depth === 0 ||
+    'toJSON' in value ||
+    Object.getPrototypeOf(value) !== (isList ? Array : Object).prototype ||
+    length >>> 0 !== length ||
+    length > MAX_PLAIN_WIDTH
+  ) {
+    throw NOT_PLAIN;
+  }
+  const keys = isList ? [...Array(length).keys()] : Object.keys(value);
+  if (keys.length > MAX_PLAIN_WIDTH) throw NOT_PLAIN;
   return keys;
 }
 

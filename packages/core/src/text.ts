@@ -8,7 +8,7 @@ const SHORT = 24;
 export function utf8Length(text: string): number {
   const { length } = text;
   let start = 0;
-  if (length < SHORT) while (start < length && text.charCodeAt(start) < 0x80) start += 1;
+  if (length < SHORT) while (text.charCodeAt(start) < 0x80) start += 1;
   if (start === length) return start;
   start = 0;
   let bytes = 0;
@@ -16,7 +16,7 @@ export function utf8Length(text: string): number {
     const { read, written } = encoder.encodeInto(start ? text.slice(start) : text, scratch);
     start += read;
     bytes += written;
-  } while (start < text.length);
+  } while (start < length);
   return bytes;
 }
 

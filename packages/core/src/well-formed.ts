@@ -26,8 +26,9 @@ function isSmallAndWellFormed(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   try {
     for (const key of plainKeys(value, depth)) {
-      const field = (value as Record<string, unknown>)[key];
-      if (!key.isWellFormed() || !isSmallAndWellFormed(field, depth - 1)) return false;
+      const field = (value as Record<string | number, unknown>)[key];
+      const isFit = isSmallAndWellFormed(key, 0) && isSmallAndWellFormed(field, depth - 1);
+      if (!isFit) return false;
     }
     return true;
   } catch {

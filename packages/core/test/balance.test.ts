@@ -14,6 +14,11 @@ const cancelled = (id: string): Message => answer(id, CANCELLED_TOOL_CALL_TEXT);
 const hi = Message.user('hi');
 const yes = Message.assistantText('yes');
 
+test.each([5, null, undefined])('C4.6 a call whose id is %s has an answer, too', (id) => {
+  const odd = calls(id as unknown as string);
+  expect(balanceToolCalls([odd])).toEqual([odd, cancelled(id as unknown as string)]);
+});
+
 test('C4.6 the text of a cancelled call', () => {
   expect(CANCELLED_TOOL_CALL_TEXT.startsWith('Error:')).toBe(true);
   expect(CANCELLED_TOOL_CALL_TEXT).toMatch(/this .*call was cancelled/);

@@ -230,3 +230,19 @@ test('C4.4 no line makes the parser throw, and no failure is without a reason', 
     }),
   );
 });
+
+test.each([
+  ['type', 'turn_start', '{"id":"t3","error":null}'],
+  ['id', 'turn-0', '{"type":"turn_start","at":1}'],
+  ['text', 'hi', '{"type":"user_message","at":1}'],
+  ['outcome', 'completed', '{"type":"turn_end","id":"t","at":1}'],
+  ['args', {}, '{"type":"tool_call","id":"c","name":"n","at":1}'],
+  ['value', 1, '{"type":"tool_result","id":"c","error":null,"at":1}'],
+  ['error', null, '{"type":"tool_result","id":"c","value":1,"at":1}'],
+])('C4.4 what somebody gave to all objects is no field of a row: %s', (name, value, line) => {
+  const clean = parseSessionEvent(line);
+  Object.defineProperty(Object.prototype, name, { value, configurable: true });
+  const parsed = parseSessionEvent(line);
+  Reflect.deleteProperty(Object.prototype, name);
+  expect(parsed).toEqual(clean);
+});

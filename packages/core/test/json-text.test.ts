@@ -47,6 +47,12 @@ test.each<[name: string, value: unknown, text: string]>([
   ['nested empties', { a: {}, b: [[], {}] }, '{"a":{},"b":[[],{}]}'],
   ['a dozen, in their order', [...Array(12).keys()], '[0,1,2,3,4,5,6,7,8,9,10,11]'],
   ['fields of an array', Object.assign([1], { a: 2 }), '[1]'],
+  ['as many fields as holes', Object.assign(Array.from({ length: 2 }).fill(1, 1), { a: 2 }), '[null,1]'],
+  ['a hole and a field', (() => {
+    const array: unknown[] = [];
+    array[1] = 1;
+    return Object.assign(array, { a: 2 });
+  })(), '[null,1]'],
   ['unsorted keys', { b: 1, a: 2, C: 3 }, '{"C":3,"a":2,"b":1}'],
   ['unsorted keys in depth', [{ z: { y: 1, x: [{ b: 1, a: 2 }] }, a: 0 }],
     '[{"a":0,"z":{"x":[{"a":2,"b":1}],"y":1}}]'],
@@ -204,6 +210,7 @@ test.each<[name: string, value: unknown, text: string]>([
   ['get that throws', new Proxy({ a: 1 }, { get: raise, has: () => false }), '{"a":null}'],
   ['has that throws', [new Proxy({}, { has: raise })], '[null]'],
   ['getPrototypeOf that throws', [new Proxy({}, { getPrototypeOf: raise })], '[null]'],
+  ['indices in another order', new Proxy([1, 2], { ownKeys: () => ['length', '1', '0'] }), '[1,2]'],
   ['keys without values', new Proxy({ a: 1 }, { get: () => undefined }), '{"a":null}'],
   ['a cycle through a proxy', (() => {
     const target: Record<string, unknown> = {};

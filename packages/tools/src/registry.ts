@@ -156,9 +156,8 @@ export class DefaultToolRegistry implements ToolRegistry {
     signal: AbortSignal | undefined,
   ): Promise<Judgement> | Judgement | null {
     try {
-      const found = this.#findGuards();
-      if (this.#guards.length === 0 && found.length === 0) return null;
-      const guards = [...this.#guards, ...found];
+      const guards = [...this.#guards, ...this.#findGuards()];
+      if (guards.length === 0) return null;
       const judged = Object.freeze({ ...call, args: args() });
       noteJudged(call, judged);
       const approval = { find: this.#findApproval, timeoutMs: this.#approvalTimeoutMs, signal };

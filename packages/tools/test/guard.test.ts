@@ -138,4 +138,16 @@ describe('C3.6 the guards', () => {
       'denied: the guards could not be found: no scope',
     );
   });
+
+  test.each<[string, unknown]>([
+    ['a function', () => [guardOf(() => ({ kind: 'allow' }))]],
+    ['what has no length', { length: 0 }],
+    ['nothing', undefined],
+  ])('C3.6 what is no list of guards denies: %s', async (_, found) => {
+    const registry = new DefaultToolRegistry({ findGuards: () => found as never });
+    registry.register(toolOf('tool'));
+    const { error, decision } = await registry.dispatch(call('tool'));
+    expect(error).toMatch(/^denied: the guards could not be found: /);
+    expect(decision?.kind).toBe('deny');
+  });
 });
