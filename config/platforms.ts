@@ -44,7 +44,7 @@ try {
   const table = tableOf(rows);
   console.log(table);
   if (values.write) {
-    writeFileSync(PAGE, readFileSync(PAGE, 'utf8').replace(TABLE, () => `\n${table}\n`));
+    writeFileSync(PAGE, readFileSync(PAGE, 'utf8').replace(TABLE, () => `\n${table.trim()}\n\n`));
   }
   if (rows.some(({ failed, passed }) => failed > 0 || passed === 0)) process.exitCode = 1;
 } finally {
