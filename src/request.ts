@@ -28,7 +28,7 @@ interface Sources {
 export type Prepared = ModelRequest | string;
 
 /** What fits of the history; a request that cannot be made to fit is not sent (X7). */
-const fitted = (config: AgentConfig, history: Message[]): TrimResult =>
+const fitted = (config: AgentConfig, history: readonly Message[]): TrimResult =>
   config.context_window_tokens > 0
     ? fitContext(
         history,
@@ -37,7 +37,7 @@ const fitted = (config: AgentConfig, history: Message[]): TrimResult =>
         config.context_trim_threshold,
         config.context_keep_recent,
       )
-    : untrimmed(history); // the log made it for us
+    : untrimmed([...history]);
 
 /**
  * The next request, out of the log alone (L5.1). Throws what a broken seam throws; what the
@@ -62,7 +62,7 @@ async function hostsRequest(turn: Turn, step: number, sources: Sources): Promise
   const build = async (): Promise<ModelRequest> => {
     const trimmed =
       contextPolicy === undefined
-        ? fitted(config, [...sources.history]) // changed in place, perhaps
+        ? fitted(config, sources.history)
         : await contextPolicy(policyInput(config, sources.history, cancellation.signal));
     const request = requestOf(config, sources, trimmed);
     const info = { step, usage: turn.used };

@@ -11,6 +11,7 @@ import {
   toolResultMessage,
   userMessage,
   type AgentConfig,
+  type Message,
   type ModelRequest,
   type SessionEvent,
   type ToolSpec,
@@ -113,25 +114,38 @@ test('L5.1 the history is what the log derives, and nothing is remembered beside
   ]);
 });
 
-test('L5.1 the messages are derived once a request, and a host changes none of them in the log', async () => {
-  let derived = 0;
-  const kept = [userMessage('What the log keeps.')];
-  class KeepingLog extends FakeSessionLog {
-    override deriveMessages(): typeof kept {
-      derived += 1;
-      return kept;
-    }
+/** A log that hands out the very array it keeps. */
+class KeepingLog extends FakeSessionLog {
+  derived = 0;
+  readonly kept = [userMessage('What the log keeps.')];
+  override deriveMessages(): Message[] {
+    this.derived += 1;
+    return this.kept;
   }
+}
+
+test('L5.1 the messages are derived once a request, and the array is its own', async () => {
+  const log = new KeepingLog();
   const llm = new ScriptedLlm([callTools(call), say('Done.')]);
+  await new DefaultAgentLoop(config()).runTurn(testContext({ llm, log }), 'Go.');
+  expect(log.derived).toBe(2);
+  for (const { messages } of llm.requests) {
+    expect(messages).toEqual(log.kept);
+    expect(messages).not.toBe(log.kept);
+  }
+});
+
+test('L5.1 what a host changes in a request does not reach the log', async () => {
+  const log = new KeepingLog();
   const prepareStep: PrepareStep = ({ messages }) => {
     messages.push(userMessage('What the host adds.'));
   };
+  const llm = new ScriptedLlm([callTools(call), say('Done.')]);
   const loop = new DefaultAgentLoop(config(), { prepareStep });
-  await loop.runTurn(testContext({ llm, log: new KeepingLog() }), 'Go.');
-  expect(derived).toBe(2);
-  expect(kept).toHaveLength(1);
+  await loop.runTurn(testContext({ llm, log }), 'Go.');
+  expect(log.kept).toHaveLength(1);
   for (const { messages } of llm.requests) {
-    expect(messages).toEqual([...kept, userMessage('What the host adds.')]);
+    expect(messages).toEqual([...log.kept, userMessage('What the host adds.')]);
   }
 });
 
