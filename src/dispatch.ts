@@ -1,12 +1,13 @@
-import type { FinishReason, ToolCall, ToolCallRow, ToolOutput, ToolResultRow } from '@celestea/core';
+import type { ToolCall, ToolCallRow, ToolOutput, ToolResultRow } from '@celestea/core';
 
 import type { Cancellation, Follower } from './cancel.ts';
 import { toolCallEvent, toolResultEvent } from './events.ts';
+import type { PlannedCall } from './planned-call.ts';
 import { StepRetention } from './retention.ts';
 import { activeLimit, WaitLimit } from './timeouts.ts';
 import {
   cancelledOutput,
-  cutOffOutput,
+  failedOutput,
   filedOutput,
   thrownOutput,
   timedOutOutput,
@@ -27,17 +28,13 @@ interface Pending {
  * Runs the calls of one step and answers every one of them, whatever happens: a tool's
  * failure, a cancel, a broken seam (L4.4 to L4.6). Throws what a broken seam throws.
  */
-export async function answerCalls(
-  turn: Turn,
-  calls: readonly ToolCall[],
-  finish: FinishReason | undefined,
-): Promise<void> {
+export async function answerCalls(turn: Turn, planned: readonly PlannedCall[]): Promise<void> {
   const recorded: Pending[] = [];
   let answered = 0;
   try {
-    for (const call of calls) {
+    for (const { call, refusal } of planned) {
       recordCall(turn, call);
-      const output = finish === 'length' ? cutOffOutput(call) : null;
+      const output = refusal === null ? null : failedOutput(call, refusal);
       recorded.push({ call, started: false, closed: false, output });
     }
     // an intent is on disk before its tool acts (X4), and who was told of it may still cancel

@@ -1,5 +1,6 @@
 import {
   describeValue,
+  jsonExceeds,
   serdeJsonString,
   type FinishReason,
   type ToolCall,
@@ -7,7 +8,7 @@ import {
 } from '@celestea/core';
 
 import { failureText } from './failure-text.ts';
-import { readEvent } from './stream-event.ts';
+import { readEvent, type ReadEvent } from './stream-event.ts';
 import type { StreamEnd } from './stream.ts';
 import { ThinkingBurst } from './thinking.ts';
 import type { WaitLimit } from './timeouts.ts';
@@ -41,12 +42,17 @@ function idleFailure(wait: WaitLimit | null): TurnOutcome | null {
   return streamFailure(`the model sent nothing for ${String(wait.limitMs)} ms (streamIdleMs)`);
 }
 
+/** Words, thinking and arguments of one reply end it beyond so many UTF-16 units, each (X32). */
+const MAX_REPLY_UNITS = 64 * 2 ** 20;
+
 /** Puts a reply together out of the events of a model's stream, telling the sink as it goes (L3). */
 export class ReplyReader implements Reply {
   done: FinishedReply | null = null;
   failure: TurnOutcome | null = null;
   readonly #turn: Turn;
   readonly #thinking = new ThinkingBurst();
+  #wordUnits = 0;
+  #thinkingUnits = 0;
 
   constructor(turn: Turn) {
     this.#turn = turn;
@@ -57,11 +63,15 @@ export class ReplyReader implements Reply {
     const event = readEvent(value);
     switch (event.kind) {
       case 'text':
+        this.#wordUnits += event.text.length;
+        if (this.#wordUnits > MAX_REPLY_UNITS) return this.#tooLong('words');
         this.#flushThinking();
         if (this.done !== null) this.#turn.diagnose('event_after_done', 'text after a done event');
         this.#turn.emit({ kind: 'text', delta: event.text });
         return true;
       case 'thinking':
+        this.#thinkingUnits += event.text.length;
+        if (this.#thinkingUnits > MAX_REPLY_UNITS) return this.#tooLong('thinking');
         this.#turn.emit({ kind: 'thinking', delta: event.text });
         this.#addThinking(event.text, event.meta);
         return true;
@@ -69,13 +79,7 @@ export class ReplyReader implements Reply {
         this.#turn.addUsage(event.usage);
         return true;
       case 'done':
-        this.#flushThinking();
-        this.done = {
-          text: (this.done?.text ?? '') + event.text,
-          calls: [...(this.done?.calls ?? []), ...event.calls],
-          finish: event.finish ?? this.done?.finish,
-        };
-        return true;
+        return this.#finish(event);
       case 'failed':
         return this.#end({ error: { kind: event.kindOf, message: event.message } });
       case 'interrupted':
@@ -86,6 +90,23 @@ export class ReplyReader implements Reply {
         return event satisfies never;
     }
   };
+
+  /** A reply may be finished in several parts (L3.7). */
+  #finish(event: Extract<ReadEvent, { kind: 'done' }>): boolean {
+    const text = (this.done?.text ?? '') + event.text;
+    const calls = [...(this.done?.calls ?? []), ...event.calls];
+    if (text.length > MAX_REPLY_UNITS) return this.#tooLong('words');
+    const args = calls.map((call) => call.args);
+    if (jsonExceeds(args, MAX_REPLY_UNITS)) return this.#tooLong('arguments');
+    this.#flushThinking();
+    this.done = { text, calls, finish: event.finish ?? this.done?.finish };
+    return true;
+  }
+
+  #tooLong(what: 'words' | 'thinking' | 'arguments'): false {
+    const limit = `the limit of ${String(MAX_REPLY_UNITS)} UTF-16 units (64 Mi)`;
+    return this.#end(streamFailure(`the reply is longer than can be handled: its ${what} exceed ${limit}`));
+  }
 
   /** Takes the end of the stream. */
   ended(end: StreamEnd, wait: WaitLimit | null): Reply {

@@ -1,8 +1,9 @@
-import { describeValue, type ToolCall, type TurnOutcome } from '@celestea/core';
+import type { TurnOutcome } from '@celestea/core';
 
 import { answerCalls } from './dispatch.ts';
 import { replyEvent } from './events.ts';
 import { callModel } from './model-call.ts';
+import { planCalls, type PlannedCall } from './planned-call.ts';
 import { generateFailure, type Reply } from './reply.ts';
 import { prepareRequest } from './request.ts';
 import type { Turn } from './turn.ts';
@@ -20,7 +21,7 @@ export async function runStep(turn: Turn, step: number): Promise<TurnOutcome | n
   const reply = await callModel(turn, request);
   const verdict = decide(turn, reply);
   if (!Array.isArray(verdict)) return verdict;
-  await answerCalls(turn, verdict, reply.done?.finish);
+  await answerCalls(turn, verdict);
   return null;
 }
 
@@ -28,24 +29,17 @@ export async function runStep(turn: Turn, step: number): Promise<TurnOutcome | n
  * What follows from a reply (L4): calls to answer, or the turn's end. The last checkpoint of a
  * step comes before its `done` event.
  */
-function decide(turn: Turn, { done, failure }: Reply): ToolCall[] | TurnOutcome {
+function decide(turn: Turn, { done, failure }: Reply): PlannedCall[] | TurnOutcome {
   if (turn.cancelled) return 'cancelled';
   if (done === null) return failure ?? 'interrupted';
   const { text, finish } = done;
-  const calls = ownIds(turn, done.calls);
-  const event = replyEvent(text, calls, finish);
-  if (calls.length === 0) {
+  const planned = planCalls(turn, done);
+  const event = replyEvent(text, planned.map(({ call }) => call), finish);
+  if (planned.length === 0) {
     turn.record({ type: 'assistant_message', text }, event);
     return failure ?? 'completed';
   }
   if (failure !== null || text === '') turn.emit(event);
   else turn.record({ type: 'assistant_message', text, calls_follow: true }, event);
-  return failure ?? calls;
+  return failure ?? planned;
 }
-
-/** The calls with ids that tell them apart in the whole log (X11). */
-const ownIds = (turn: Turn, calls: readonly ToolCall[]): ToolCall[] =>
-  turn.callIds?.unique(calls, (former, id) => {
-    const message = `call id ${describeValue(former)} was replaced by ${id}`;
-    turn.diagnose('call_id_replaced', message);
-  }) ?? [];

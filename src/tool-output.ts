@@ -1,6 +1,7 @@
 import {
   describeValue,
   isRecord,
+  MAX_JSON_LEVELS,
   type ToolCall,
   type ToolDecision,
   type ToolOutput,
@@ -11,7 +12,7 @@ import { failureText } from './failure-text.ts';
 import type { Turn } from './turn.ts';
 
 /** The output of a call that gave none, for the reason given. */
-function failedOutput(call: ToolCall, error: string): ToolOutput {
+export function failedOutput(call: ToolCall, error: string): ToolOutput {
   return { call_id: call.id, value: null, render: null, error, decision: null };
 }
 
@@ -22,14 +23,15 @@ export function cancelledOutput(call: ToolCall, started: boolean): ToolOutput {
   return output;
 }
 
-/** The output of a call whose arguments may have been cut off (X8). */
-export function cutOffOutput(call: ToolCall): ToolOutput {
-  return failedOutput(
-    call,
-    'not run: the reply reached its length limit, so the arguments may be incomplete. ' +
-      'Send the call again, with shorter arguments.',
-  );
-}
+/** Why the calls of a reply that reached its length limit are not run (X8). */
+export const ARGUMENTS_CUT_OFF =
+  'not run: the reply reached its length limit, so the arguments may be incomplete. ' +
+  'Send the call again, with shorter arguments.';
+
+/** Why a call is not run whose arguments were cut (X32). */
+export const ARGUMENTS_TOO_DEEP =
+  `not run: the arguments are nested deeper than ${String(MAX_JSON_LEVELS)} levels and were cut. ` +
+  'Send the call again, with flatter arguments.';
 
 /** The output of a call that took too long (X13). */
 export function timedOutOutput(call: ToolCall, limitMs: number): ToolOutput {

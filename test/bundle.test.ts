@@ -5,14 +5,14 @@ import { expect, test } from 'vitest';
 
 import { bundle, BROWSER_TURN } from './support/bundle.ts';
 
-test('bundled for the browser it is the library and core alone, at most 14 KB gzipped', async () => {
+test('bundled for the browser it is the library and core alone, at most 15 KB gzipped', async () => {
   const { outputFiles, metafile } = await bundle("export * from './src/index.ts'", 'esm');
   const strangers = Object.keys(metafile.inputs).filter(
     (file) => !/^(src|packages\/core\/src)\/|^<stdin>$/.test(file),
   );
   expect(strangers).toEqual([]);
   const bytes = outputFiles[0]?.contents ?? new Uint8Array();
-  expect(gzipSync(bytes, { level: 9 }).length).toBeLessThanOrEqual(14 * 1024);
+  expect(gzipSync(bytes, { level: 9 }).length).toBeLessThanOrEqual(15 * 1024);
 });
 
 test('a turn runs where there is nothing of Node, only what browsers have', async () => {

@@ -254,3 +254,47 @@ describe('several done events in one stream', () => {
     ]);
   });
 });
+
+describe('a reply that is too long to be handled', () => {
+  const most = 64 * 2 ** 20;
+  const half = 'x'.repeat(most / 2);
+  const rest = 'y'.repeat(most / 2 + 1);
+  const failure = (what: string) => ({
+    error: {
+      kind: 'stream',
+      message:
+        `the reply is longer than can be handled: its ${what} exceed ` +
+        'the limit of 67108864 UTF-16 units (64 Mi)',
+    },
+  });
+
+  test.each<[string, string, Script]>([
+    ['words that stream', 'words', [text(half), text(rest), done('short')]],
+    ['words at the end', 'words', [done(half + rest)]],
+    ['thinking', 'thinking', [think(half), think(rest), done('short')]],
+    ['the arguments of a call', 'arguments', [done('', { ...call('a'), args: half + rest })]],
+    [
+      'the arguments of all calls together',
+      'arguments',
+      [done('', { ...call('a'), args: { of: half } }, { ...call('b'), args: { of: rest } })],
+    ],
+  ])('X32 %s end it', async (_, what, script) => {
+    const { outcome, rows, tools } = await play([script]);
+    expect(outcome).toEqual(failure(what));
+    expect(tools.settled).toEqual([]);
+    expect(rows.map(({ type }) => type)).not.toContain('assistant_message');
+  });
+
+  test('L3.7 X32 the part before the one that is too long is still told', async () => {
+    const { outcome, events } = await play([[done(half), done(rest)]]);
+    expect(outcome).toEqual(failure('words'));
+    expect(events[0]).toEqual({ kind: 'done', text: half, tool_calls: [] });
+  });
+
+  test('X32 up to the limit it is a reply', async () => {
+    const whole = half + half;
+    const { outcome, rows } = await play([[text(half), text(half), done(whole)]]);
+    expect(outcome).toBe('completed');
+    expect(rows[0]).toMatchObject({ type: 'assistant_message' });
+  });
+});

@@ -129,7 +129,7 @@ describe('rules.json', () => {
       const numbered = Array.from({ length: Number(count) }, (_, i) => `${name}.${String(i + 1)}`);
       return ['C1', 'C4', 'L1', 'L8'].includes(name) ? [name, ...numbered] : numbered;
     });
-    const beyond = Array.from({ length: 18 }, (_, i) => `X${String(i + 1)}`);
+    const beyond = [...Array.from({ length: 18 }, (_, i) => i + 1), 32].map((n) => `X${String(n)}`);
     expect(ids).toEqual([...expected, ...beyond]);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { rule } of contract.rules) expect(rule).toMatch(/^\S.{20,200}\.$/);

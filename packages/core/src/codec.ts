@@ -78,7 +78,13 @@ const outcomeText = (outcome: TurnOutcome): string =>
 const attachmentsField = (refs: readonly ImageRef[] | undefined): string =>
   refs === undefined || refs.length === 0
     ? ''
-    : `,"attachments":${JSON.stringify(refs.map((ref) => readImageRef(ref) ?? ref))}`;
+    : `,"attachments":[${refs.map(refText).join()}]`;
+
+/** A reference in the order of its type; what is none is written all the same, and read as a fault. */
+const refText = (ref: ImageRef): string => {
+  const known = readImageRef(ref);
+  return known === null ? serdeJsonString(ref) : JSON.stringify(known);
+};
 
 /**
  * Reads one line back. Unknown fields are ignored and `null` for an optional field reads as

@@ -111,7 +111,14 @@ export {
   TOOL_GUARD_SERVICE,
   TOOL_REGISTRY_SERVICE,
 } from './services.ts';
-export { serdeJsonBytes, serdeJsonString } from './json-text.ts';
+export {
+  exceedsLevels,
+  jsonExceeds,
+  MAX_JSON_LEVELS,
+  serdeJsonBytes,
+  serdeJsonString,
+} from './json-text.ts';
+export { sendableValue } from './sendable-value.ts';
 export { readImageRef } from './image-ref.ts';
 export { describeValue, expectThat, isRecord } from './shape.ts';
 export { renderOmitted } from './surface.ts';

@@ -36,10 +36,32 @@ export function serdeJsonString(value: unknown): string {
   } catch {
     // it takes more care
   }
+  return writeJson(value)?.text ?? 'null';
+}
+
+/** Whether the text of a value is longer than so many UTF-16 units, or than any string can be. */
+export function jsonExceeds(value: unknown, units: number): boolean {
   try {
-    return writeValue(value);
+    if (plainBytes(value, MAX_PLAIN_DEPTH) <= units) return false; // never fewer than units
   } catch {
-    return 'null'; // longer than any string can be
+    // it takes more care
+  }
+  return (writeJson(value)?.text.length ?? Infinity) > units;
+}
+
+/** What a model sends or a log holds is handled up to so many levels of objects and arrays (X32). */
+export const MAX_JSON_LEVELS = 200;
+
+/** What stands for the objects and arrays that are nested deeper (X32). */
+const TOO_DEEP = `[nested deeper than ${String(MAX_JSON_LEVELS)} levels]`;
+
+/** Whether objects and arrays are nested in a value deeper than {@link MAX_JSON_LEVELS}. */
+export function exceedsLevels(value: unknown): boolean {
+  try {
+    plainBytes(value, MAX_PLAIN_DEPTH);
+    return false;
+  } catch {
+    return (writeJson(value)?.levels ?? 0) > MAX_JSON_LEVELS;
   }
 }
 
@@ -106,11 +128,31 @@ export function plainKeys(value: object, depth: number): (string | number)[] {
   return keys;
 }
 
-function writeValue(root: unknown): string {
+/** A value as JSON text. */
+export interface WrittenJson {
+  readonly text: string;
+  /** How deep its objects and arrays are nested, those that were cut included. */
+  readonly levels: number;
+}
+
+/**
+ * Writes a value without recursion; `null` when no string can hold it. Objects and arrays nested
+ * deeper than `maxLevels` become a notice.
+ */
+export function writeJson(root: unknown, maxLevels = Infinity): WrittenJson | null {
+  try {
+    return writeValue(root, maxLevels);
+  } catch {
+    return null;
+  }
+}
+
+function writeValue(root: unknown, maxLevels: number): WrittenJson {
   const stack: Frame[] = [];
   const open = new Set<object>();
   const pieces: string[] = [];
   let text = '';
+  let levels = 0;
 
   const put = (piece: string): void => {
     if (pieces.push(piece) < MAX_PIECES) return;
@@ -127,6 +169,11 @@ function writeValue(root: unknown): string {
     const frame = openFrame(raw as object, value);
     if (frame === null || open.has(value)) {
       put('null');
+      return;
+    }
+    levels = Math.max(levels, stack.length + 1);
+    if (stack.length === maxLevels) {
+      put(scalarText(TOO_DEEP));
       return;
     }
     open.add(frame.source).add(frame.value);
@@ -149,7 +196,7 @@ function writeValue(root: unknown): string {
     if (typeof key === 'string') put(`${scalarText(key)}:`);
     write(readKey(frame.value, key), String(key));
   }
-  return text + pieces.join('');
+  return { text: text + pieces.join(''), levels };
 }
 
 /** The text of anything that is no object. */

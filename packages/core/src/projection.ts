@@ -1,6 +1,6 @@
 import { BalancedMessages } from './balance.ts';
 import { readImageRef } from './image-ref.ts';
-import { serdeJsonString } from './json-text.ts';
+import { exceedsLevels, serdeJsonString } from './json-text.ts';
 import {
   isThinkingContent,
   isToolCallContent,
@@ -24,7 +24,7 @@ import type {
 } from './session-event.ts';
 import { isRecord } from './shape.ts';
 import { renderSurface } from './surface.ts';
-import { wellFormedValue } from './well-formed.ts';
+import { sendableValue } from './sendable-value.ts';
 
 /** What the model reads of a call that had started when its turn was cancelled (X17). */
 export const ABANDONED_TOOL_CALL_TEXT =
@@ -85,15 +85,15 @@ export class IncrementalProjection {
   }
 
   #addThinking({ text, meta }: ThinkingDeltaRow): void {
-    if (meta === undefined || meta === null) return; // never seen again
+    if (!isReturnable(meta)) return; // never seen again
     this.#close();
-    const content = { text: text.toWellFormed(), meta: wellFormedValue(meta) };
+    const content = { text: text.toWellFormed(), meta: sendableValue(meta) };
     this.#thinking.push({ type: 'thinking', content });
   }
 
   #addCall({ id, name, args, meta }: ToolCallRow): void {
-    const call: ToolCall = { id, name: name.toWellFormed(), args: wellFormedValue(args) };
-    if (meta !== undefined && meta !== null) call.meta = wellFormedValue(meta);
+    const call: ToolCall = { id, name: name.toWellFormed(), args: sendableValue(args) };
+    if (isReturnable(meta)) call.meta = sendableValue(meta);
     this.#open ??= { blocks: this.#takeThinking(), settled: 0, index: null };
     this.#open.blocks.push({ type: 'tool_call', content: call });
   }
@@ -137,6 +137,10 @@ export class IncrementalProjection {
   }
 }
 
+/** Whether a provider gets it back: what is signed is of use whole or not at all (X10, X32). */
+const isReturnable = (meta: unknown): boolean =>
+  meta !== undefined && meta !== null && !exceedsLevels(meta);
+
 const assistantMessage = (content: Content[]): Message => ({
   role: 'assistant',
   content,
@@ -157,7 +161,8 @@ export function deriveMessagesFrom(events: Iterable<SessionEvent>): Message[] {
 
 function userMessageOf({ text, attachments = [] }: UserMessageRow): Message {
   const words = text.toWellFormed();
-  return attachments.length === 0 ? userMessage(words) : userMessageWithImages(words, attachments);
+  const images = attachments.map((ref) => readImageRef(ref) ?? ref); // the known fields alone
+  return images.length === 0 ? userMessage(words) : userMessageWithImages(words, images);
 }
 
 function resultMessage(row: ToolResultRow): Message {

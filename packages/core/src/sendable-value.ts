@@ -1,18 +1,21 @@
-import { MAX_PLAIN_DEPTH, plainKeys, serdeJsonString } from './json-text.ts';
+import { MAX_JSON_LEVELS, MAX_PLAIN_DEPTH, plainKeys, writeJson } from './json-text.ts';
 import { isRecord } from './shape.ts';
 
 /** The escape that a lone surrogate has in JSON text. */
 const LONE_SURROGATE = /\\u[dD][89a-fA-F]/;
 
 /**
- * A JSON value without lone surrogates in its texts and keys: itself when it has none, else a
- * copy in which each is the replacement character. Providers refuse the one, and a log that
- * holds it could never be sent again.
+ * A JSON value that a request may hold: itself when it is fit, else a copy. Providers refuse lone
+ * surrogates, which become the replacement character, and adapters overflow the stack at values
+ * that are nested too deep, which are cut with a notice at {@link MAX_JSON_LEVELS} (X32). Never
+ * throws; a value whose text no string can hold is `null`.
  */
-export function wellFormedValue(value: unknown): unknown {
+export function sendableValue(value: unknown): unknown {
   if (isSmallAndWellFormed(value, MAX_PLAIN_DEPTH)) return value;
-  const text = serdeJsonString(value);
-  if (!LONE_SURROGATE.test(text)) return value;
+  const written = writeJson(value, MAX_JSON_LEVELS);
+  if (written === null) return null;
+  const { text, levels } = written;
+  if (levels <= MAX_JSON_LEVELS && !LONE_SURROGATE.test(text)) return value;
   return JSON.parse(text, (_, part: unknown) => {
     if (typeof part === 'string') return part.toWellFormed();
     if (!isRecord(part)) return part;
