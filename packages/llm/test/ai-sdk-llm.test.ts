@@ -1,5 +1,5 @@
 import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
-import type { StreamEvent } from '@celestea/core';
+import { messageToolCalls, type StreamEvent } from '@celestea/core';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import { aiSdkLlm } from '../src/index.ts';
@@ -112,6 +112,28 @@ describe('a reply', () => {
         ],
       },
     });
+  });
+
+  test('X11 a call that comes twice, the same id, name and arguments, is one', async () => {
+    const deep = `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+    const { events } = await run([
+      call('a', '{"x":{"p":1,"q":2},"y":[1,{"n":null}]}'),
+      call('a', '{"y":[1,{"n":null}],"x":{"q":2,"p":1.0}}'),
+      call('a', '{"x":{"p":1,"q":2},"y":[{"n":null},1]}'),
+      call('b', ''),
+      call('b', '{}'),
+      call('c', '{"pa'),
+      call('c', '{"pa'),
+      call('deep', deep),
+      call('deep', deep),
+      call('', '{}'),
+      call('', '{}'),
+      call('a', '{"x":{"p":1,"q":2},"y":[1,{"n":null}]}', { toolName: 'other' }),
+      finish('tool-calls'),
+    ]);
+    const message = doneOf(events)?.message;
+    const ids = message === undefined ? [] : messageToolCalls(message).map(({ id }) => id);
+    expect(ids).toEqual(['a', 'a', 'b', 'c', 'deep', '', '', 'a']);
   });
 
   test('X8 calls of a reply that was cut come with the reason, so that none is run', async () => {

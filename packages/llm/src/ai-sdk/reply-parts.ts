@@ -13,8 +13,10 @@ import {
   type Usage,
 } from '@celestea/core';
 
+import { givenId } from '../repeated-id.ts';
 import { checkEnd, finishOf, tornError } from './finish-reason.ts';
 import { mergeMetadata, type ProviderMeta } from './provider-meta.ts';
+import { withoutRepeats } from './repeated-calls.ts';
 
 type Finish = Extract<LanguageModelV3StreamPart, { type: 'finish' }>;
 
@@ -100,7 +102,7 @@ export class ReplyTranslator {
    */
   done({ finishReason }: Finish): StreamEvent[] {
     if (this.#error !== null) throw this.#error;
-    const calls = this.#calls.map((call) => this.#readCall(call));
+    const calls = withoutRepeats(this.#calls).map((call) => this.#readCall(call));
     if (this.#begun.size > 0 && finishReason.unified !== 'length') {
       throw tornError('the reply of the model ended inside a tool call');
     }
@@ -141,7 +143,7 @@ export class ReplyTranslator {
   }
 
   #readCall({ toolCallId, toolName, input, providerMetadata }: LanguageModelV3ToolCall): ToolCall {
-    const call: ToolCall = { id: toolCallId, name: toolName, args: readInput(input) };
+    const call: ToolCall = { id: givenId(toolCallId), name: toolName, args: readInput(input) };
     if (providerMetadata !== undefined)
       call.meta = metaOf(this.#options.provider, providerMetadata);
     return call;
