@@ -6,6 +6,7 @@ import type { AiSdkLlmOptions } from './ai-sdk/ai-sdk-options.ts';
 import { API_KEY_EXPECTED, readApiKey } from './api-key.ts';
 import { BASE_URL_EXPECTED, describeBaseURL, readBaseURL, type BaseURL } from './base-url.ts';
 import { returnCallSignatures } from './call-signatures.ts';
+import { chatFetch } from './chat-frames.ts';
 import { directFetch, type Fetch } from './direct-fetch.ts';
 import { signerOf } from './signer.ts';
 
@@ -66,7 +67,7 @@ async function loadModel(settings: ServerSettings): Promise<LanguageModelV3> {
     name,
     headers: Object.fromEntries(headers),
     includeUsage: true,
-    fetch,
+    fetch: chatFetch(fetch),
     ...(new URL(baseURL.url).host === 'api.openai.com'
       ? { transformRequestBody: renameTokenLimit }
       : {}),

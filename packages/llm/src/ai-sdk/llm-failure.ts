@@ -49,8 +49,9 @@ const NOT_MADE = /^(?:bad port|unknown scheme|invalid url|failed to parse url.*)
  * Nothing else of it is kept, since the errors of adapters carry the whole request.
  */
 export function llmFailure(thrown: unknown, kind: ModelFailureKind, redact: Redact): LlmError {
-  if (thrown instanceof LlmError) return thrown;
   const chain = causesOf(thrown);
+  const own = chain.find((error) => error instanceof LlmError);
+  if (own !== undefined) return own;
   const stage = chain.map(timeoutStageOf).find((found) => found !== null);
   if (stage !== undefined) {
     const details = { timeoutStage: stage, retryable: true };
