@@ -27,7 +27,7 @@ export async function runLog({ file, json }: LogCommand, io: CliIo): Promise<Exi
   const { rows, report } = read;
   for (const line of damageLines(report.skipped)) remark(io, `skipped ${line}`);
   if (report.tornBytes > 0) {
-    remark(io, `skipped a torn row at the end, ${formatBytes(report.tornBytes)}`);
+    remark(io, `skipped a torn end, ${formatBytes(report.tornBytes)}`);
   }
   if (json) {
     for (const row of rows) io.stdout.write(`${safeJson(serializeSessionEvent(row))}\n`);

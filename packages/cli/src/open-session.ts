@@ -178,7 +178,7 @@ function foundIn(log: JsonlSessionLog): string | null {
   const { rows, tornBytes, interruptedTurn } = log.report;
   const found: string[] = [];
   if (rows > 0) found.push(`resumed with ${formatCount(log.deriveMessages().length, 'message')}`);
-  if (tornBytes > 0) found.push(`cut off a torn row of ${formatBytes(tornBytes)} at the end`);
+  if (tornBytes > 0) found.push(`cut off a torn end of ${formatBytes(tornBytes)}`);
   if (interruptedTurn !== null) found.push(`closed ${interruptedTurn}, which was interrupted`);
   return found.length === 0 ? null : found.join(' · ');
 }

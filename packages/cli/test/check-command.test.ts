@@ -60,6 +60,8 @@ it.each<[string, string, RegExp]>([
     /^damage: +line 8, at byte \d+, 8 B: not JSON: .*/],
   ['a row that is none', `${linesOf(TURN)}{"type":"tea"}\n`,
     /^damage: +line 8, at byte \d+, 14 B: unknown type "tea"$/],
+  ['rows glued together', linesOf(TURN) + linesOf(TURN).replaceAll('\n', ''),
+    /^damage: +line 8, at byte \d+, \d+ B: not JSON: .*/],
   ['a torn end', `${linesOf(TURN)}{"type":"turn_st`,
     /^torn end: +16 B; cut off when the session goes on$/],
   ['an open turn', linesOf([...TURN, ...OPEN_TURN]),

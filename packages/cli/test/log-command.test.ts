@@ -166,7 +166,7 @@ describe('around damage', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: clean.stdout });
     const [line, end, ...more] = stderr.split('\n');
     expect(line).toMatch(/^skipped line 8, at byte \d+, 18 B: not JSON: /);
-    expect([end, ...more]).toEqual(['skipped a torn row at the end, 16 B', '']);
+    expect([end, ...more]).toEqual(['skipped a torn end, 16 B', '']);
     expect(stderr).not.toContain('\x1b');
   });
 

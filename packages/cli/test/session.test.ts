@@ -150,13 +150,13 @@ describe('--session', () => {
     expect(deep.stdout.text).toContain(` · ${there}\n`);
   });
 
-  it('cuts off a torn row, closes an interrupted turn, and says so', async () => {
+  it('cuts off a torn end, closes an interrupted turn, and says so', async () => {
     const torn = '{"type":"tool_resu';
     const cwd = freshFolder({ 's.jsonl': linesOf([...TURN, ...OPEN_TURN]) + torn });
     const io = fakeIo({ cwd, stdout: new FakeOutput(true) });
     expect(await run(['--session=s.jsonl', 'hello'], io, hello())).toBe(0);
     expect(io.stdout.text).toContain(
-      '\n\x1b[2mresumed with 7 messages · cut off a torn row of 18 B at the end · ' +
+      '\n\x1b[2mresumed with 7 messages · cut off a torn end of 18 B · ' +
         'closed turn-1, which was interrupted\x1b[22m\n\nHi.',
     );
     const rows = rowsIn(join(cwd, 's.jsonl'));

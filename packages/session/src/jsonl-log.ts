@@ -28,7 +28,7 @@ type OnDamage = 'refuse' | 'skip';
 export interface JsonlSessionLogOptions {
   /** Only to read: takes no lock, changes no byte, and cannot append. */
   readOnly?: boolean;
-  /** What to do about a damaged line: refuse to open (the default), or read around it. */
+  /** A damaged line stays as it is; refuse to open (the default), or read around it. */
   onDamage?: OnDamage;
   /** The disk; for tests. */
   fileSystem?: FileSystem;
@@ -38,7 +38,7 @@ export interface JsonlSessionLogOptions {
 export interface OpenReport {
   /** Rows that were read. */
   readonly rows: number;
-  /** Bytes of a last row whose write was cut off; removed unless the log is read-only. */
+  /** Bytes that a write left which was cut off; removed unless the log is read-only. */
   readonly tornBytes: number;
   /** Lines that were read around. */
   readonly skipped: readonly DamagedLine[];
@@ -59,9 +59,9 @@ interface Opened {
  * A session log in a file, one JSON row a line (C4.4). A row is written when it is appended
  * and durable when `flush` has settled (X4). One process writes at a time.
  *
- * Opening cuts off a last row whose write was torn, and ends a turn that was running when its
- * process died: calls without a result are answered, and no tool is run again. `report` says
- * what was found.
+ * Opening cuts off a last row whose write was torn (the start of one row, or NUL bytes), gives a
+ * last line its line break, and ends a turn that was running when its process died: calls without
+ * a result are answered, and no tool is run again. `report` says what was found.
  *
  * @example
  * const log = await JsonlSessionLog.open('chat.jsonl');
@@ -261,7 +261,7 @@ export class JsonlSessionLog implements SessionLog {
   /** Brings the file into the state that a turn expects. */
   #recover(file: DurableFile, { torn, unterminated, state }: LogScan): void {
     if (torn !== null) file.truncate(torn.offset);
-    else if (unterminated) file.append('\n');
+    if (unterminated) file.append('\n');
     for (const row of state.closingRows()) this.append(row);
   }
 }

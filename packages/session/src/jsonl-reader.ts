@@ -2,21 +2,27 @@ import { parseSessionEvent, utf8Length, type SessionEvent } from '@celestea/core
 
 import type { DamagedLine } from './errors.ts';
 import type { FileSystem } from './file-system.ts';
+import { isTornRow } from './torn-row.ts';
 
 /** One line of a log. */
 export type LogLine =
   | { kind: 'row'; row: SessionEvent; end: number; terminated: boolean }
   | { kind: 'damaged'; damage: DamagedLine; terminated: boolean }
-  /** The end of a file whose last write was cut off: no line break, and no row. */
+  /**
+   * The end of a file whose last write was cut off: the start of a row, or NUL behind whatever
+   * stands before.
+   */
   | { kind: 'torn'; offset: number; bytes: number };
 
 /** Small enough that what is made of a chunk does not outlive it. */
 const CHUNK_BYTES = 64 * 1024;
 const LINE_FEED = 0x0a;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 
 /**
  * Reads the lines of a log from its start up to `size` bytes, a chunk at a time, so that a
- * log of any length is read in little memory. Empty lines are passed over.
+ * log of any length is read in little memory. Empty lines and a byte order mark at the start are
+ * passed over.
  */
 export function* readLines(
   fs: FileSystem,
@@ -25,9 +31,9 @@ export function* readLines(
   chunkBytes: number = CHUNK_BYTES,
 ): Generator<LogLine> {
   let pending: Uint8Array[] = [];
-  let offset = 0;
+  let offset = markLength(fs, fd);
   let line = 0;
-  for (let at = 0; at < size; ) {
+  for (let at = offset; at < size; ) {
     const buffer = new Uint8Array(Math.min(chunkBytes, size - at));
     const read = fs.readSync(fd, buffer, 0, buffer.length, at);
     if (read === 0) break; // cut shorter meanwhile
@@ -51,9 +57,18 @@ export function* readLines(
     }
     pending = [chunk.subarray(end + 1)];
   }
-  const rest = joined(pending);
-  const text = decoded(rest);
-  if (!isBlank(text)) yield readRest(rest, text, line + 1, offset);
+  yield* readRest(joined(pending), line + 1, offset);
+}
+
+/** How long the byte order mark is that an editor may have put at the start. */
+function markLength(fs: FileSystem, fd: number): number {
+  const start = new Uint8Array(BYTE_ORDER_MARK.length);
+  for (let at = 0; at < start.length; ) {
+    const read = fs.readSync(fd, start, at, start.length - at, at);
+    if (read === 0) break;
+    at += read;
+  }
+  return BYTE_ORDER_MARK.every((byte, at) => byte === start[at]) ? start.length : 0;
 }
 
 /** The lines of a block that is not all UTF-8. Decoding each by itself is slow. */
@@ -99,38 +114,20 @@ function readLine(
   return { kind: 'damaged', damage: { line, offset, bytes, reason }, terminated };
 }
 
-/** What stands behind the last line break. */
-function readRest(bytes: Uint8Array, text: string | null, line: number, offset: number): LogLine {
-  const { length } = bytes;
-  const read = readLine(text, length, line, offset, false);
-  const isTorn = read.kind === 'damaged' && isCutOff(bytes, text);
-  return isTorn ? { kind: 'torn', offset, bytes: length } : read;
-}
-
-/** How each row starts that a log writes (C4.4). */
-const ROW_START = '{"type":"';
-
-/**
- * Whether a line without its end is what a write leaves that was cut off: the start of a row,
- * with NUL where the disk had no time for the bytes. Anything else was not written by a log,
- * and is not for a log to remove.
- */
-function isCutOff(bytes: Uint8Array, text: string | null): boolean {
-  const start = String.fromCharCode(...bytes.subarray(0, ROW_START.length));
-  if (start === ROW_START) return text === null || !isJson(text);
-  const written = start.replace(/\0.*$/s, '');
-  const rest = bytes.subarray(written.length);
-  return ROW_START.startsWith(written) && rest.every((byte) => byte === 0);
-}
-
-/** Part of a row never is: its last brace is missing. */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
+/** What stands behind the last line break. NUL is where the disk had no time for the bytes. */
+function* readRest(bytes: Uint8Array, line: number, offset: number): Generator<LogLine> {
+  const written = bytes.subarray(0, bytes.findLastIndex((byte) => byte !== 0) + 1);
+  const zeros = bytes.length - written.length;
+  const text = decoded(written);
+  if (!isBlank(text)) {
+    const read = readLine(text, bytes.length, line, offset, false);
+    if (read.kind !== 'row') {
+      yield isTornRow(written) ? { kind: 'torn', offset, bytes: bytes.length } : read;
+      return;
+    }
+    yield { ...read, end: offset + written.length };
   }
+  if (zeros > 0) yield { kind: 'torn', offset: offset + written.length, bytes: zeros };
 }
 
 function decoded(bytes: Uint8Array): string | null {

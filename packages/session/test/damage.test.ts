@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { deriveMessagesFrom } from '@celestea/core';
 import { JsonlSessionLog, SessionLogDamagedError, type DamagedLine } from '@celestea/session';
@@ -153,4 +153,28 @@ test('C4.4 damage that comes while a log is open is not passed over', async () =
   expect(log.events()).toEqual([user('aaaa'), user('bbbb')]);
   await log.close();
   expect(existsSync(`${path}.lock`)).toBe(false);
+});
+
+test('C4.2 C4.4 a byte order mark at the start is read over, and counts as bytes', async () => {
+  const path = testFile();
+  const text = `\ufeff${fileText(before)}bad\n${fileText(after)}`;
+  writeFileSync(path, text);
+  const damage = { line: 16, offset: offset + 3, bytes: 3 };
+  for (const readOnly of [false, true]) {
+    expect((await refusal(path, readOnly)).damage).toMatchObject(damage);
+  }
+  const reader = await JsonlSessionLog.open(path, { onDamage: 'skip', readOnly: true });
+  expect(reader.events()).toEqual(RICH_ROWS);
+  const log = await JsonlSessionLog.open(path, { onDamage: 'skip' });
+  expect(log.report.skipped).toMatchObject([damage]);
+  for (const [turn, rows] of [['turn-0', before], ['turn-1', RICH_ROWS]] as const) {
+    const fork = await log.fork(join(dirname(path), turn), turn);
+    expect(fork.events()).toEqual(rows);
+    expect(readFileSync(fork.path, 'utf8')).toBe(`\ufeff${fileText(rows)}`);
+    await fork.close();
+  }
+  log.append(user('on'));
+  expect(log.events()).toEqual([...RICH_ROWS, user('on')]);
+  await log.close();
+  expect(readFileSync(path, 'utf8')).toBe(text + fileText([user('on')]));
 });

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 
+import type { SessionEvent } from '@celestea/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
@@ -24,9 +25,9 @@ const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 describe('chunks', () => {
   const piece = fc.constantFrom(
     ...RICH_ROWS.map((row) => fileText([row])),
-    ...['\n', '\r\n', 'bad\n', `${'\0'.repeat(3)}\n`, '   \n', '😀\n'],
+    ...['\n', '\ufeff', '\r\n', 'bad\n', `${'\0'.repeat(3)}\n`, '   \n', '😀\n'],
   );
-  const tail = fc.constantFrom('', '{"type":"us', '{"type":"user_message","text":"ä', '  ', 'odd');
+  const tail = fc.constantFrom('', '{"type":"us', '{"type":"user_message","text":"ä', '  ', '\0', 'odd');
   const file = fc.tuple(fc.array(piece, { maxLength: 12 }), tail).map(([all, end]) =>
     bytesOf(all.join('') + end),
   );
@@ -63,6 +64,87 @@ describe('chunks', () => {
       { numRuns: 50 },
     );
   });
+});
+
+describe('what stands behind the last line break', () => {
+  const text = fc.string({ unit: 'binary' });
+  const json = fc.jsonValue({ stringUnit: 'binary' });
+  const row: fc.Arbitrary<SessionEvent> = fc.oneof(
+    fc.constantFrom(...RICH_ROWS),
+    text.map(user),
+    fc.record({
+      type: fc.constant('tool_call' as const),
+      ...{ id: text, name: text, args: json, meta: json },
+    }),
+  );
+  const line = row.map((of) => fileText([of]).trimEnd());
+  const blanks = fc.string({ unit: fc.constantFrom(' ', '\t', '\r') });
+  const zeros = fc.constantFrom('', '\0', '\0'.repeat(40));
+  const before = fc.constantFrom('', '\ufeff', '\n', fileText([user('ä')]), 'damage\n');
+  /** The last line of a file, and how much of the file there is in front of it. */
+  const last = (...parts: string[]): { line: LogLine[]; offset: number } => {
+    const lines = linesOf(bytesOf(parts.join('')));
+    const offset = bytesOf(parts[0] ?? '').length;
+    return { line: lines.slice(linesOf(bytesOf(parts[0] ?? '')).length), offset };
+  };
+
+  test('C4.4 the start of a row, cut at any byte, is torn, with NUL behind it or not', () => {
+    fc.assert(
+      fc.property(before, line, fc.nat(), zeros, (start, whole, some, nul) => {
+        const all = bytesOf(start + whole);
+        const offset = bytesOf(start).length;
+        const cut = offset + 1 + (some % (all.length - offset - 1));
+        const lines = linesOf(Buffer.concat([all.subarray(0, cut), bytesOf(nul)]));
+        const bytes = cut - offset + nul.length;
+        expect(lines.at(-1)).toEqual({ kind: 'torn', offset, bytes });
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('C4.4 a whole row is a row, with blanks behind it or not; NUL behind it is torn', () => {
+    fc.assert(
+      fc.property(before, line, blanks, zeros, (start, whole, blank, nul) => {
+        const read = last(start, whole, blank, nul);
+        const row = JSON.parse(whole) as SessionEvent;
+        const end = read.offset + bytesOf(whole + blank).length;
+        const torn = { kind: 'torn', offset: end, bytes: nul.length };
+        expect(read.line).toEqual([
+          { kind: 'row', row, end, terminated: false },
+          ...(nul === '' ? [] : [torn]),
+        ]);
+      }),
+    );
+  });
+
+  test('C4.4 a whole row with anything else behind it is damage', () => {
+    const more = fc.oneof(line, text, fc.constantFrom('{', '}', ',', '// note', '\ufeff', '\0x'));
+    const isMore = (of: string): boolean => !of.includes('\n') && !/^[ \t\r]*\0*$/.test(of);
+    fc.assert(
+      fc.property(before, line, blanks, more.filter(isMore), (start, whole, blank, rest) => {
+        const read = last(start, whole, blank, rest);
+        const bytes = bytesOf(whole + blank + rest).length;
+        const damage = { offset: read.offset, bytes };
+        expect(read.line).toMatchObject([{ kind: 'damaged', damage, terminated: false }]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+test('C4.4 a byte order mark at the start is read over; offsets count it', () => {
+  const [first, second] = [fileText([user('ä')]), fileText([user('b')])];
+  const bytes = bytesOf(`\ufeff${first}bad\n${second}`);
+  for (let chunkBytes = 1; chunkBytes <= 9; chunkBytes += 1) {
+    expect(linesOf(bytes, chunkBytes)).toMatchObject([
+      { kind: 'row', end: 3 + bytesOf(first).length },
+      { kind: 'damaged', damage: { line: 2, offset: 3 + bytesOf(first).length } },
+      { kind: 'row', end: bytes.length },
+    ]);
+  }
+  expect(linesOf(bytesOf('\ufeffbad'))).toMatchObject([{ damage: { line: 1, offset: 3, bytes: 3 } }]);
+  expect(linesOf(bytesOf('\ufeff'))).toEqual([]);
+  expect(linesOf(bytesOf(`\ufeff\ufeff${first}`))).toMatchObject([{ kind: 'damaged' }]);
 });
 
 test('C4.4 offsets and ends are in bytes, and add up', () => {

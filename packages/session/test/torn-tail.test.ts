@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 import { deriveMessagesFrom, type SessionEvent } from '@celestea/core';
 import { JsonlSessionLog, SessionLogDamagedError } from '@celestea/session';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { assertLogValid } from './support/agent-loop.ts';
@@ -17,6 +18,8 @@ async function opened<T>(path: string, use: (log: JsonlSessionLog) => T): Promis
     await log.close();
   }
 }
+
+const row = (text: string): string => fileText([user(text)]).trimEnd();
 
 const nextTurn = (id: string): SessionEvent[] => [
   { type: 'turn_start', id },
@@ -67,8 +70,9 @@ describe('the end of a file', () => {
     ['NUL alone', nul.repeat(4096), 4096],
     ['part of a row, then NUL', `{"type":"user_mess${nul.repeat(100)}`, 118],
     ['the first characters of a row, then NUL', `{"ty${nul.repeat(9)}`, 13],
-    ['a whole row, then NUL', `${fileText([user('x')]).trimEnd()}${nul}`, 35],
     ['half a character', `{"type":"user_message","text":"\u00e4`, 32],
+    ['half of deep arguments', `{"type":"tool_call","args":${'[{"a":'.repeat(50_000)}`, 300_027],
+    ['half of a long text', `{"type":"user_message","text":"${'x\\"'.repeat(1e6)}`, 3_000_031],
   ])('C4.4 what a cut-off write leaves is removed: %s', async (_, tail, bytes) => {
     const path = testFile();
     const half = tail.endsWith('\u00e4') ? 1 : 0;
@@ -89,6 +93,14 @@ describe('the end of a file', () => {
     ['a row of a newer version', '{"type":"turn_pause","id":"turn-1"}'],
     ['NUL with something after it', '\0\0\0abc'],
     ['a number', '42'],
+    ['JSON that starts as a row does, then NUL', `{"type":"module"}${nul}`],
+    ['part of a row with NUL inside', `{"type":"user_mess${nul}ge","text":"`],
+    ['part of a row, then a whole one', `{"type":"user_mess${row('x')}`],
+    ['part of a row, then a note', '{"type":"turn_end","id":"turn-0" // died'],
+    ['a row, then a note', `${row('x')} // note`],
+    ['a row, then the start of one', `${row('x')} {`],
+    ['rows glued together', row('x') + row('y')],
+    ['rows with CR as their line ends', `${row('x')}\r${row('y')}\r`],
   ])('C4.4 what no log wrote is never removed: %s', async (_, tail) => {
     for (const text of [tail, good + tail]) {
       const path = testFile();
@@ -103,11 +115,11 @@ describe('the end of a file', () => {
     }
   });
 
-  test('C4.4 a complete last row without its line break is kept', async () => {
+  test.each([0, 1, 4096])('C4.4 a last row gets its line break: %i NUL behind it', async (zeros) => {
     const path = testFile();
-    writeFileSync(path, good.trimEnd());
+    writeFileSync(path, good.trimEnd() + nul.repeat(zeros));
     await opened(path, (log) => {
-      expect(log.report).toMatchObject({ rows: rows.length, tornBytes: 0 });
+      expect(log.report).toMatchObject({ rows: rows.length, tornBytes: zeros });
       log.append(user('on'));
     });
     expect(readFileSync(path, 'utf8')).toBe(good + fileText([user('on')]));
@@ -143,4 +155,35 @@ describe('the end of a file', () => {
       expect(log.report.tornBytes).toBe(0);
     });
   });
+});
+
+test('C4.4 opening removes no whole row, whatever became of the line breaks', async () => {
+  const numbered = (n: number): string => row(`row ${String(n)} ä`);
+  const between = fc.constantFrom('\n', '\r\n', '\r', '', ' ', ' // note\n', '\ufeff', '\0', ',');
+  const file = fc.tuple(fc.array(between, { maxLength: 6 }), fc.nat(60), fc.constantFrom('', '\0'));
+  const path = quickFile();
+  const seen = { refused: 0, torn: 0 };
+  await fc.assert(
+    fc.asyncProperty(file, async ([breaks, cut, zeros]) => {
+      const rows = breaks.map((after, n) => numbered(n) + after).join('');
+      const text = rows + numbered(breaks.length).slice(0, cut) + zeros;
+      writeFileSync(path, text);
+      const found = await JsonlSessionLog.open(path).catch((error: unknown) => error);
+      const kept = readFileSync(path, 'utf8');
+      if (!(found instanceof JsonlSessionLog)) {
+        expect(found).toBeInstanceOf(SessionLogDamagedError);
+        expect(kept).toBe(text);
+        seen.refused += 1;
+        return;
+      }
+      await found.close();
+      if (found.report.tornBytes > 0) seen.torn += 1;
+      breaks.forEach((_, n) => {
+        expect(kept).toContain(numbered(n));
+      });
+    }),
+    { numRuns: 400 },
+  );
+  expect(seen.refused).toBeGreaterThan(50);
+  expect(seen.torn).toBeGreaterThan(50);
 });

@@ -59,10 +59,10 @@ export function cutAt(file: Written, cut: number): LeftOver {
   return { ...firstRows(file, rows), torn: Math.max(0, cut - (file.ends[rows - 1] ?? 0)) };
 }
 
-/** The same where NUL stands behind the cut: a row without its line break is a torn one then. */
+/** The same where NUL stands behind the cut. */
 export function zeroedAt(file: Written, cut: number, zeros: number): LeftOver {
-  const rows = file.ends.filter((end) => end <= cut).length;
-  return { ...firstRows(file, rows), torn: cut - (file.ends[rows - 1] ?? 0) + zeros };
+  const left = cutAt(file, cut);
+  return { ...left, torn: left.torn + zeros };
 }
 
 const firstRows = (file: Written, rows: number): Pick<LeftOver, 'rows' | 'text'> => ({

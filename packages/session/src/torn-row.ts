@@ -1,0 +1,60 @@
+/** How each row starts that a log writes (C4.4). */
+const ROW_START = '{"type":"';
+
+/**
+ * Whether bytes are what a write leaves that was cut off: the start of one row, which the rest
+ * of a row could still follow. Anything else was not written by a log, and is not for a log to
+ * remove.
+ */
+export function isTornRow(bytes: Uint8Array): boolean {
+  let text: string;
+  try {
+    // As a stream: a character whose last bytes are missing is no fault.
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, STREAM);
+  } catch {
+    return false;
+  }
+  if (text.length < ROW_START.length) return ROW_START.startsWith(text);
+  return text.startsWith(ROW_START) && !isJson(text) && isJsonStart(text);
+}
+
+const STREAM = { stream: true };
+
+/** Whether something makes JSON of a text: the end of its last token, then the brackets' ends. */
+function isJsonStart(text: string): boolean {
+  const { inString, closers } = endOf(text);
+  return (inString ? STRING_ENDS : TOKEN_ENDS).some((end) => isJson(text, end, closers));
+}
+
+/** Inside of a text: the end of an escape, the quote, and a value when the text is a name. */
+const STRING_ENDS = ['', '\\', '0', '00', '000', '0000'].flatMap((end) => [`${end}"`, `${end}":0`]);
+
+/** Elsewhere: nothing, a value or its end, behind a name, and a name where one has to come. */
+const TOKEN_ENDS = [
+  ...['', '0', ':0', '"":0'],
+  ...['true', 'false', 'null'].flatMap((word) => [1, 2, 3, 4].map((from) => word.slice(from))),
+];
+
+/** Where a text that starts as JSON does stops: inside of a string or not, and what it left open. */
+function endOf(text: string): { inString: boolean; closers: string } {
+  const open: string[] = [];
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charAt(at);
+    if (char === '"') inString = !inString;
+    else if (inString) at += char === '\\' ? 1 : 0;
+    else if (char === '{') open.push('}');
+    else if (char === '[') open.push(']');
+    else if (char === '}' || char === ']') open.pop();
+  }
+  return { inString, closers: open.reverse().join('') };
+}
+
+function isJson(...parts: readonly string[]): boolean {
+  try {
+    JSON.parse(parts.join(''));
+    return true;
+  } catch {
+    return false;
+  }
+}
