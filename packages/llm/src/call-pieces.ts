@@ -39,6 +39,7 @@ export class CallPieces {
   /** The call begun last at each index, and of all of them at `null`. */
   readonly #latest = new Map<number | null, Call>();
   readonly #taken = new Set<number>();
+  readonly #calls: Call[] = [];
   #nextFree = 0;
 
   /**
@@ -48,6 +49,18 @@ export class CallPieces {
    */
   rewrite(pieces: readonly unknown[]): unknown[] {
     return pieces.flatMap((piece) => (isRecord(piece) ? this.#rewriteOne(piece) : [piece]));
+  }
+
+  /**
+   * Looks at the calls once all pieces are there.
+   *
+   * @throws LlmError (`stream`) when the arguments of one may have gone to another
+   */
+  end(): void {
+    const unplaced = this.#calls.filter(({ index }) => index === null);
+    const isLost = ({ args }: Call): boolean => args.trim() === '';
+    const isMixed = ({ args }: Call): boolean => args.trim() !== '' && parseBody(args) === undefined;
+    if (unplaced.some(isLost) && unplaced.some(isMixed)) torn();
   }
 
   #rewriteOne(raw: Record<string, unknown>): unknown[] {
@@ -110,6 +123,7 @@ export class CallPieces {
       isNameSent: false,
       isNamedAgain: false,
     };
+    this.#calls.push(call);
     if (id !== null) this.#byId.set(id, call);
     if (given !== null) this.#latest.set(given, call);
     this.#latest.set(null, call);

@@ -25,9 +25,12 @@ export function chatRewriter(): RewriteFrame {
     // the others are not read
     const [choice, ...others] = Array.isArray(choices) ? (choices as unknown[]) : [];
     if (!isRecord(frame) || !isRecord(choice)) return frame;
-    const { delta } = choice;
-    if (!isRecord(delta) || !Array.isArray(delta['tool_calls'])) return frame;
-    const tool_calls = pieces.rewrite(delta['tool_calls']);
+    const { delta, finish_reason } = choice;
+    const hasCalls = isRecord(delta) && Array.isArray(delta['tool_calls']);
+    const tool_calls = hasCalls ? pieces.rewrite(delta['tool_calls'] as unknown[]) : [];
+    // at the length limit the last call's arguments are cut, and none is run (X8)
+    if (typeof finish_reason === 'string' && finish_reason !== 'length') pieces.end();
+    if (!hasCalls) return frame;
     return { ...frame, choices: [{ ...choice, delta: { ...delta, tool_calls } }, ...others] };
   };
 }

@@ -227,6 +227,14 @@ describe('the pieces of calls', () => {
       'an index of two calls, behind a piece of the first',
       [begun, second, frame(more('{"path"', { index: 0, id: 'A' }), more(':"a"}', { index: 0 }))],
     ],
+    [
+      'pieces of two calls by turns, and nothing that tells them apart',
+      [
+        frame(named('list', ''), named('drop', '')),
+        frame(more('{"path"'), more('{"only"')),
+        frame(more(':"a"}'), more(':"b"}')),
+      ],
+    ],
     ['a call that is never named', [frame({ id: 'A' }), frame(more('{"path":"a"}'))]],
     ['the middle of a call as the end of the stream', [begun, frame(more('{"pa', { index: 0 }))]],
   ])('C2.4 %s: the reply is torn, and worth another try', async (title, frames) => {
