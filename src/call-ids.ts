@@ -9,10 +9,17 @@ export class CallIds {
   readonly #prefix: string;
   readonly #used = new Set<string>();
   #count = 0;
+  #knowsHistory = false;
 
-  /** `turnId` makes the fresh ids readable; `history` holds the ids that are taken. */
-  constructor(turnId: string, history: Iterable<Message>) {
+  /** `turnId` makes the fresh ids readable. */
+  constructor(turnId: string) {
     this.#prefix = `call-${turnId}-`;
+  }
+
+  /** The ids of these messages are taken. Only the first history counts: a turn gives all later ids. */
+  takeThoseOf(history: Iterable<Message>): void {
+    if (this.#knowsHistory) return;
+    this.#knowsHistory = true;
     for (const message of history) {
       for (const block of message.content) {
         if (block.type === 'tool_call') this.#used.add(block.content.id);

@@ -84,12 +84,12 @@ export interface TurnOptions extends AgentLoopBindings, AgentTurnOptions {
   sink?: EventSink | undefined;
 }
 
+/** Every key is there, so that the compiler asks for an option that is forgotten. */
+type Settled<T> = { readonly [Key in keyof Required<T>]: T[Key] };
+
 /** The options of one turn, put together. */
 export interface ResolvedOptions
-  extends Pick<
-    AgentLoopBindings,
-    'usage' | 'injections' | 'contextPolicy' | 'prepareStep' | 'timeouts' | 'onDiagnostic'
-  > {
+  extends Settled<Omit<TurnOptions, 'attachments' | 'signal' | 'sink'>> {
   readonly attachments: readonly ImageRef[];
   /** Any of them cancels. */
   readonly signals: readonly AbortSignal[];

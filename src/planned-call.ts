@@ -16,10 +16,10 @@ export interface PlannedCall {
  * be handled (X32), and which of them are not to run.
  */
 export function planCalls(turn: Turn, { calls, finish }: FinishedReply): PlannedCall[] {
-  const own = turn.callIds?.unique(calls, (former, id) => {
+  const own = turn.callIds.unique(calls, (former, id) => {
     const message = `call id ${describeValue(former)} was replaced by ${id}`;
     turn.diagnose('call_id_replaced', message);
-  }) ?? [];
+  });
   return own.map((call) => {
     // the last one's arguments may have been cut (X8)
     const refusal = finish === 'length' ? ARGUMENTS_CUT_OFF : null;

@@ -9,7 +9,6 @@ import {
   type ToolSpec,
 } from '@celestea/core';
 
-import { CallIds } from './call-ids.ts';
 import { ignore, raceCancel, unheard } from './cancel.ts';
 import { fitContext } from './context-fit.ts';
 import { untrimmed, type TrimResult } from './context-trim.ts';
@@ -24,8 +23,14 @@ interface Sources {
   readonly tools: ToolSpec[];
 }
 
-/** A step's request, or why there is none; empty when the turn was cancelled. */
-export type Prepared = ModelRequest | string;
+/** What came of preparing a step's request. */
+export type Prepared =
+  | { readonly kind: 'ready'; readonly request: ModelRequest }
+  /** There is none to send, for the reason given. */
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'cancelled' };
+
+const failed = (error: unknown): Prepared => ({ kind: 'failed', message: failureText(error) });
 
 /** What fits of the history; a request that cannot be made to fit is not sent (X7). */
 const fitted = (config: AgentConfig, history: readonly Message[]): TrimResult =>
@@ -47,11 +52,12 @@ export function prepareRequest(turn: Turn, step: number): Prepared | Promise<Pre
   const { config, seams, options } = turn;
   const sources = readSources(seams.log, seams.tools);
   try {
-    turn.callIds ??= new CallIds(turn.id, sources.history); // before anybody else is handed it
+    turn.callIds.takeThoseOf(sources.history); // before anybody else is handed it
     if (options.contextPolicy ?? options.prepareStep) return hostsRequest(turn, step, sources);
-    return requestOf(config, sources, fitted(config, sources.history));
+    const request = requestOf(config, sources, fitted(config, sources.history));
+    return { kind: 'ready', request };
   } catch (error) {
-    return failureText(error);
+    return failed(error);
   }
 }
 
@@ -69,8 +75,16 @@ async function hostsRequest(turn: Turn, step: number, sources: Sources): Promise
     return checkedRequest(await prepareStep?.(request, info), request);
   };
   const built = await raceCancel(cancellation, build());
-  if (built.outcome === 'aborted') return '';
-  return built.outcome === 'ok' ? built.value : failureText(built.error);
+  switch (built.outcome) {
+    case 'ok':
+      return { kind: 'ready', request: built.value };
+    case 'aborted':
+      return { kind: 'cancelled' };
+    case 'failed':
+      return failed(built.error);
+    default:
+      return built satisfies never;
+  }
 }
 
 /** The request that would be sent next, at once. Throws when the policy takes its time. */

@@ -8,7 +8,7 @@ import {
 } from '@celestea/core';
 
 import { Breather } from './breather.ts';
-import type { CallIds } from './call-ids.ts';
+import { CallIds } from './call-ids.ts';
 import { ignore, unheard, type Cancellation } from './cancel.ts';
 import type { DiagnosticKind } from './diagnostics.ts';
 import type { ResolvedOptions } from './options.ts';
@@ -23,8 +23,8 @@ export class Turn {
   /** The turn's own: comes when the turn is cancelled, and never after it ended well (X2). */
   readonly cancellation: Cancellation;
   readonly breather: Breather = new Breather();
-  /** Keeps the calls of this log apart (X11); `null` before its history was read. */
-  callIds: CallIds | null = null;
+  /** Keeps the calls of this log apart (X11). */
+  readonly callIds: CallIds;
   #used = zeroUsage();
   /** Why a row was not taken, said after its `append` had returned. */
   #lost: { readonly error: unknown } | null = null;
@@ -39,6 +39,7 @@ export class Turn {
     cancellation: Cancellation,
   ) {
     this.id = id;
+    this.callIds = new CallIds(id);
     this.config = config;
     this.seams = seams;
     this.options = options;

@@ -172,7 +172,7 @@ describe('ids of later steps and turns', () => {
 
 test('X11 the calls handed in are not touched, and a good one is handed back as it is', () => {
   const calls = [asks('a'), asks('a')].map((call) => Object.freeze(call));
-  const own = new CallIds('turn-0', []).unique(Object.freeze(calls), () => undefined);
+  const own = new CallIds('turn-0').unique(Object.freeze(calls), () => undefined);
   expect(own[0]).toBe(calls[0]);
   expect(own[1]).toEqual({ ...calls[1], id: 'call-turn-0-0' });
   expect(calls.map(({ id }) => id)).toEqual(['a', 'a']);
