@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { watchedSignal } from '../src/contracts/watched-signal.ts';
+import { watchedSignal } from '../src/conformance/watched-signal.ts';
 
 const LISTENERS = [0, 1].map((index) => () => index);
 const bounded = (): string => 'bounded';
