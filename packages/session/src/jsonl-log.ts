@@ -20,7 +20,6 @@ import { forkFile } from './fork-file.ts';
 import { readLines } from './jsonl-reader.ts';
 import { LogState } from './log-state.ts';
 import { scanLog, type LogScan } from './scan-log.ts';
-import { textRow } from './text-row.ts';
 
 type OnDamage = 'refuse' | 'skip';
 
@@ -164,10 +163,9 @@ export class JsonlSessionLog implements SessionLog {
    */
   append(event: SessionEvent): void {
     const file = this.#writable();
-    const known = textRow(event);
-    const line = serializeSessionEvent(known ?? event);
-    const written = known ?? readBack(line);
-    file.append(`${line}\n`);
+    const line = `${serializeSessionEvent(event)}\n`;
+    const written = readBack(line);
+    file.append(line);
     this.#add(written, file.size);
   }
 
