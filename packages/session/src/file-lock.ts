@@ -1,15 +1,9 @@
-import {
-  linkSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { linkSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
 import { SessionLogInUseError, type LockHolder } from './errors.ts';
+import { prepareFile, removeFile } from './prepared-file.ts';
 
 /** What a lock file says of the process that made it. */
 interface LockContent extends LockHolder {
@@ -42,7 +36,7 @@ export function lockFile(path: string): () => void {
   const { token } = acquire(path, lockPath, MAX_TAKEOVERS);
   return () => {
     const state = readLock(lockPath);
-    if (state.kind === 'lock' && state.content.token === token) remove(lockPath);
+    if (state.kind === 'lock' && state.content.token === token) removeFile(lockPath);
   };
 }
 
@@ -73,9 +67,10 @@ export function realPath(path: string): string {
 
 function acquire(path: string, lockPath: string, takeovers: number): LockContent {
   const own = ownContent();
-  const prepared = `${lockPath}.${own.token}`;
-  try {
-    writeFileSync(prepared, JSON.stringify(own), { flush: true });
+  const fill = (fd: number): void => {
+    writeFileSync(fd, JSON.stringify(own));
+  };
+  return prepareFile(lockPath, fill, (prepared) => {
     let holder: LockHolder | null = null;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       if (linked(prepared, lockPath)) return own;
@@ -86,9 +81,7 @@ function acquire(path: string, lockPath: string, takeovers: number): LockContent
       if (tookOver(path, lockPath, prepared, state.content.token, takeovers)) return own;
     }
     throw new SessionLogInUseError(path, lockPath, holder);
-  } finally {
-    remove(prepared);
-  }
+  });
 }
 
 /**
@@ -110,7 +103,7 @@ function tookOver(
     renameSync(prepared, lockPath);
     return true;
   } finally {
-    remove(guard);
+    removeFile(guard);
   }
 }
 
@@ -184,14 +177,6 @@ function processState(pid: number): { started: string; runs: boolean } | null {
     return { started: `${boot}/${start}`, runs: state !== 'Z' && state !== 'X' };
   } catch {
     return null;
-  }
-}
-
-function remove(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // gone already
   }
 }
 

@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, linkSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, linkSync, openSync, readSync, writeSync } from 'node:fs';
 
 import type { DamagedLine } from './errors.ts';
+import { prepareFile } from './prepared-file.ts';
 
 /** What of a log's file a new one starts with. */
 export interface ForkedPart {
@@ -16,25 +17,21 @@ const CHUNK_BYTES = 1024 * 1024;
 
 /** Copies the part byte for byte. The new file appears when it is complete; it replaces none. */
 export function forkFile({ from, to, end, skipped }: ForkedPart): void {
-  const prepared = `${to}.${globalThis.crypto.randomUUID()}.part`;
   const source = openSync(from, 'r');
-  try {
-    const target = openSync(prepared, 'wx');
-    try {
-      let at = 0;
-      for (const { offset, bytes } of skipped.filter((line) => line.offset < end)) {
-        copyBytes(source, target, at, offset);
-        at = offset + bytes + 1;
-      }
-      copyBytes(source, target, at, end);
-      fsyncSync(target);
-    } finally {
-      closeSync(target);
+  const copy = (target: number): void => {
+    let at = 0;
+    for (const { offset, bytes } of skipped.filter((line) => line.offset < end)) {
+      copyBytes(source, target, at, offset);
+      at = offset + bytes + 1;
     }
-    linkSync(prepared, to);
+    copyBytes(source, target, at, end);
+  };
+  try {
+    prepareFile(to, copy, (prepared) => {
+      linkSync(prepared, to);
+    });
   } finally {
     closeSync(source);
-    removeIfThere(prepared);
   }
 }
 
@@ -45,13 +42,5 @@ function copyBytes(source: number, target: number, from: number, to: number): vo
     if (read === 0) throw new Error(`the log ended at byte ${String(at)} of ${String(to)}`);
     for (let done = 0; done < read; ) done += writeSync(target, chunk, done, read - done);
     at += read;
-  }
-}
-
-function removeIfThere(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // it was never made
   }
 }
