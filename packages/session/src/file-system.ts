@@ -15,22 +15,3 @@ export interface FileSystem {
 }
 
 export const nodeFileSystem: FileSystem = fs;
-
-const METHODS = [
-  'openSync',
-  'closeSync',
-  'readSync',
-  'writeSync',
-  'ftruncateSync',
-  'fstatSync',
-  'statSync',
-  'fsyncSync',
-  'fdatasync',
-] as const satisfies readonly (keyof FileSystem)[];
-
-/** Whether a value has every method that a log calls. */
-export function isFileSystem(value: unknown): value is FileSystem {
-  if (typeof value !== 'object' || value === null) return false;
-  const methods = value as Partial<Record<string, unknown>>;
-  return METHODS.every((name) => typeof methods[name] === 'function');
-}

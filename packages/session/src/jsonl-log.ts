@@ -1,8 +1,10 @@
 import {
   definePlugin,
   describeValue,
+  expectThat,
   formatTurnId,
   IncrementalProjection,
+  isRecord,
   parseSessionEvent,
   serializeSessionEvent,
   SESSION_LOG_SERVICE,
@@ -15,7 +17,7 @@ import {
 import { DurableFile } from './durable-file.ts';
 import { SessionLogBrokenError, SessionLogDamagedError, type DamagedLine } from './errors.ts';
 import { lockFile, realPath } from './file-lock.ts';
-import { isFileSystem, nodeFileSystem, type FileSystem } from './file-system.ts';
+import { nodeFileSystem, type FileSystem } from './file-system.ts';
 import { forkFile } from './fork-file.ts';
 import { readLines } from './jsonl-reader.ts';
 import { LogState } from './log-state.ts';
@@ -274,28 +276,23 @@ function readBack(line: string): SessionEvent {
 /** Provides an open log under `SESSION_LOG_SERVICE`. Closing it stays with who opened it. */
 export function jsonlSessionLogPlugin(log: JsonlSessionLog): Plugin {
   const expected = 'an open JsonlSessionLog (open gives a promise: await it)';
-  expectOption('log', expected, log instanceof JsonlSessionLog, log);
+  expectThat(log instanceof JsonlSessionLog, 'log', expected, log);
   return definePlugin('celestea.session.JsonlSessionLog', (ctx) => {
     ctx.provide(SESSION_LOG_SERVICE, log);
   });
 }
 
 function checkPath(path: unknown): void {
-  expectOption('path', 'a file path', typeof path === 'string' && path !== '', path);
+  expectThat(typeof path === 'string' && path !== '', 'path', 'a file path', path);
 }
 
 function checkOptions(options: unknown): void {
-  const fits = typeof options === 'object' && options !== null;
-  expectOption('options', 'an object such as { readOnly: true }', fits, options);
-  const { readOnly, onDamage, fileSystem } = options as Record<string, unknown>;
+  expectThat(isRecord(options), 'options', 'an object such as { readOnly: true }', options);
+  const { readOnly, onDamage, fileSystem } = options;
   const isFlag = readOnly === undefined || typeof readOnly === 'boolean';
-  expectOption('readOnly', 'a boolean', isFlag, readOnly);
+  expectThat(isFlag, 'readOnly', 'a boolean', readOnly);
   const damages: readonly unknown[] = [undefined, 'refuse', 'skip'];
-  expectOption('onDamage', '"refuse" or "skip"', damages.includes(onDamage), onDamage);
-  const isDisk = fileSystem === undefined || isFileSystem(fileSystem);
-  expectOption('fileSystem', 'an object with every method of FileSystem', isDisk, fileSystem);
-}
-
-function expectOption(name: string, expected: string, fits: boolean, came: unknown): void {
-  if (!fits) throw new TypeError(`${name}: expected ${expected}, got ${describeValue(came)}`);
+  expectThat(damages.includes(onDamage), 'onDamage', '"refuse" or "skip"', onDamage);
+  const isDisk = fileSystem === undefined || isRecord(fileSystem);
+  expectThat(isDisk, 'fileSystem', 'an object with every method of FileSystem', fileSystem);
 }

@@ -214,10 +214,6 @@ describe('options', () => {
     [['x', { onDamage: 'ignore' }], 'onDamage: expected "refuse" or "skip", got "ignore"'],
     [['x', { onDamage: true }], 'onDamage: expected "refuse" or "skip", got true'],
     [
-      ['x', { fileSystem: { openSync: () => 1 } }],
-      'fileSystem: expected an object with every method of FileSystem, got an object',
-    ],
-    [
       ['x', { fileSystem: null }],
       'fileSystem: expected an object with every method of FileSystem, got null',
     ],
