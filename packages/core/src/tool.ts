@@ -76,6 +76,11 @@ export interface ToolCallOptions {
 
 /** One tool. A failure is a throw; the registry turns it into an error result. */
 export interface Tool {
+  /**
+   * Set by who wrote the tool when it changes nothing, wherever: a guard may let it pass for that.
+   * It is no part of the spec, which the model sees, and never what somebody else says of it.
+   */
+  readonly readOnly?: true;
   spec(): ToolSpec;
   execute(args: unknown, options?: ToolCallOptions): Promise<unknown>;
   /** Preferred over `execute` where present: knows its call id and may render for people. */

@@ -62,13 +62,14 @@ test('C3.4 a decision is one of three, and two of them give a reason', () => {
   >();
 });
 
-test('C3.5 a tool has a spec and execute; executeWith is optional', () => {
+test('C3.5 a tool has a spec and execute; executeWith and readOnly are optional', () => {
   expectTypeOf<ToolExecOutcome>().toEqualTypeOf<{
     value: unknown;
     render: string | null;
     surface?: ToolSurface;
   }>();
   expectTypeOf<Tool>().toEqualTypeOf<{
+    readonly readOnly?: true;
     spec(): ToolSpec;
     execute(args: unknown, options?: { signal?: AbortSignal }): Promise<unknown>;
     executeWith?(

@@ -1,8 +1,9 @@
-import { serviceToken, type ServiceToken, type ToolInput } from '@celestea/core';
+import { expectThat, serviceToken, type ServiceToken, type ToolInput } from '@celestea/core';
 
-import { mismatch } from './shape.ts';
+import { atOnce } from './shape.ts';
 import { thrownText } from './thrown.ts';
 import { readDecision } from './verdict.ts';
+import { within } from './within.ts';
 
 /** The longest time a timer of this platform can wait. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
@@ -58,10 +59,11 @@ export type ApprovalAnswer =
 
 /** Throws a `TypeError` unless the time limit is absent or a number of milliseconds over zero. */
 export function checkApprovalTimeout(timeoutMs: unknown): void {
-  if (timeoutMs === undefined) return;
-  if (typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS) return;
+  const fits =
+    timeoutMs === undefined ||
+    (typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS);
   const expected = `a number of milliseconds above 0 and up to ${String(MAX_TIMEOUT_MS)}`;
-  throw new TypeError(mismatch('approvalTimeoutMs', expected, timeoutMs));
+  expectThat(fits, 'approvalTimeoutMs', expected, timeoutMs);
 }
 
 /**
@@ -73,18 +75,26 @@ export async function seekApproval(
   reason: string,
   settings: ApprovalSettings,
 ): Promise<ApprovalAnswer> {
-  const { signal } = settings;
+  const { signal, timeoutMs } = settings;
   if (signal?.aborted === true) return CANCELLED;
   let service: ApprovalService | null | undefined;
   try {
-    service = settings.find();
+    service = atOnce('findApproval', settings.find());
   } catch (thrown) {
     const text = `the approval service could not be found: ${thrownText(thrown)}`;
     return { kind: 'deny', reason: text };
   }
   if (service === null || service === undefined) return NOBODY;
   const { call_id, name, args } = input;
-  return waitFor(service, Object.freeze({ call_id, name, args, reason }), settings);
+  const asking = new AbortController();
+  const request = Object.freeze({ call_id, name, args, reason });
+  const answering = decide(service, request, asking.signal);
+  const end = await within(answering, timeoutMs, signal);
+  if (end === 'done') return answering;
+  // It is settled before the service hears of it: nothing that is said now can count.
+  const why = `needs approval, and none was given within ${String(timeoutMs)} ms`;
+  asking.abort(end === 'cancel' ? signal?.reason : new Error(why));
+  return end === 'cancel' ? CANCELLED : { kind: 'open', why };
 }
 
 const NOBODY: ApprovalAnswer = {
@@ -96,39 +106,6 @@ const CANCELLED: ApprovalAnswer = {
   kind: 'open',
   why: 'cancelled while approval was awaited',
 };
-
-/** The first of: an answer, a cancel, the end of the time. */
-function waitFor(
-  service: ApprovalService,
-  request: ApprovalRequest,
-  { signal, timeoutMs }: ApprovalSettings,
-): Promise<ApprovalAnswer> {
-  return new Promise((resolve) => {
-    const asking = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const finish = (answer: ApprovalAnswer): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onCancel);
-      resolve(answer);
-    };
-    // The call is answered before the service hears of it: nothing it says now can count.
-    const giveUp = (answer: ApprovalAnswer, cause: unknown): void => {
-      finish(answer);
-      asking.abort(cause);
-    };
-    const onCancel = (): void => {
-      giveUp(CANCELLED, signal?.reason);
-    };
-    signal?.addEventListener('abort', onCancel, { once: true });
-    if (timeoutMs !== undefined) {
-      const why = `needs approval, and none was given within ${String(timeoutMs)} ms`;
-      timer = setTimeout(() => {
-        giveUp({ kind: 'open', why }, new Error(why));
-      }, timeoutMs);
-    }
-    void decide(service, request, asking.signal).then(finish);
-  });
-}
 
 /** Never rejects. */
 async function decide(

@@ -39,23 +39,17 @@ export function readArguments(
     return { ok: true, args: given, judged: () => given };
   }
   let args: unknown;
-  let text: string | null = null;
   try {
     args = typeof given === 'string' ? undefined : smallCopy(given ?? {}, MAX_SMALL_DEPTH);
-    if (args === undefined) {
-      text = argumentsText(given);
-      args = JSON.parse(text);
-      forEachValue(args, refuseInfinity);
-    }
+    args ??= JSON.parse(argumentsText(given), refuseInfinity) as unknown;
   } catch (thrown) {
-    const came = typeof given === 'string' ? excerpt(given) : described(given);
+    const came = typeof given === 'string' ? JSON.stringify(cutText(given, 80)) : describeValue(given);
     const why = cutText(thrownText(thrown), MAX_REASON);
     return refused([`arguments: expected JSON, got ${came} (${why})`]);
   }
   const faults = check(args);
-  return faults.length === 0
-    ? { ok: true, args, judged: () => frozen(JSON.parse(text ?? JSON.stringify(args))) }
-    : refused(faults);
+  if (faults.length > 0) return refused(faults);
+  return { ok: true, args, judged: () => JSON.parse(JSON.stringify(args), freeze) as unknown };
 }
 
 /** The JSON text of the arguments; that of `{}` when there are none. */
@@ -64,6 +58,13 @@ function argumentsText(given: unknown): string {
   if (typeof text !== 'string') throw new TypeError('it has no form in JSON'); // a function
   const trimmed = text.trim();
   return trimmed === '' || trimmed === 'null' ? '{}' : text;
+}
+
+const freeze = (_key: string, part: unknown): unknown => Object.freeze(part);
+
+function refuseInfinity(_key: string, part: unknown): unknown {
+  if (typeof part !== 'number' || Number.isFinite(part)) return part;
+  throw new RangeError('a number in it is too large');
 }
 
 /**
@@ -76,69 +77,21 @@ function smallCopy(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || depth === 0 || 'toJSON' in value) return undefined;
   const isList = Array.isArray(value);
   if (Object.getPrototypeOf(value) !== (isList ? Array : Object).prototype) return undefined;
-  return isList ? smallList(value, depth) : smallObject(value as Record<string, unknown>, depth);
-}
-
-function smallList(value: readonly unknown[], depth: number): unknown[] | undefined {
-  const { length } = value;
-  if (length > MAX_SMALL_WIDTH) return undefined;
-  const copy: unknown[] = [];
-  for (let index = 0; index < length; index += 1) {
-    const part = smallCopy(value[index], depth - 1);
-    if (part === undefined) return undefined;
-    copy.push(part);
-  }
-  return copy;
-}
-
-function smallObject(value: Record<string, unknown>, depth: number): object | undefined {
-  const copy: Record<string, unknown> = {};
-  const keys = Object.keys(value);
+  if (isList && value.length > MAX_SMALL_WIDTH) return undefined;
+  const keys: (string | number)[] = isList ? [...value.keys()] : Object.keys(value);
   if (keys.length > MAX_SMALL_WIDTH) return undefined;
+  const copy: object = isList ? [] : {};
   for (const key of keys) {
-    const part = smallCopy(value[key], depth - 1);
+    const part = smallCopy((value as Record<string | number, unknown>)[key], depth - 1);
     if (part === undefined || key === '__proto__') return undefined;
-    copy[key] = part;
+    (copy as Record<string | number, unknown>)[key] = part;
   }
   return copy;
-}
-
-/** Freezes what was parsed, at any depth. */
-function frozen(root: unknown): unknown {
-  forEachValue(root, Object.freeze);
-  return root;
-}
-
-function refuseInfinity(value: unknown): void {
-  if (typeof value !== 'number' || Number.isFinite(value)) return;
-  throw new RangeError('a number in it is too large');
-}
-
-/** Calls back with each value of what was parsed, at any depth. */
-function forEachValue(root: unknown, visit: (value: unknown) => void): void {
-  const open: unknown[] = [root];
-  while (open.length > 0) {
-    const value = open.pop();
-    visit(value);
-    if (typeof value !== 'object' || value === null) continue;
-    for (const child of Object.values(value) as unknown[]) open.push(child);
-  }
-}
-
-/** Even a look at a proxy can throw. */
-function described(value: unknown): string {
-  try {
-    return describeValue(value);
-  } catch {
-    return 'what cannot be read';
-  }
 }
 
 function asksForText({ type }: Record<string, unknown>): boolean {
   return type === 'string' || (Array.isArray(type) && type.includes('string'));
 }
-
-const excerpt = (text: string): string => JSON.stringify(cutText(text, 80));
 
 const refused = (faults: readonly string[]): CallArguments => ({
   ok: false,

@@ -1,7 +1,7 @@
-import type { Tool, ToolCallOptions } from '@celestea/core';
+import { expectThat, isRecord, type Tool, type ToolCallOptions } from '@celestea/core';
 
 import type { FromSchema } from './from-schema.ts';
-import { isRecord, mismatch } from './shape.ts';
+import { atOnce } from './shape.ts';
 import {
   isStandardSchema,
   parseStandard,
@@ -26,6 +26,8 @@ export interface ToolDefinition<Value = unknown, Args = unknown> {
   execute: (args: Args, options: ToolCallOptions) => Value | Promise<Value>;
   /** The result in a form for people. One that throws loses the form, not the result. */
   render?(value: Value): string;
+  /** Whether it only reads, see {@link Tool.readOnly}; `false` when left out. */
+  readOnly?: boolean;
 }
 
 /** A definition with a literal JSON Schema, from which the type of the arguments is read. */
@@ -86,7 +88,11 @@ export function defineTool(definition: AnyDefinition): Tool {
   // Called on the definition, so that a class instance can be one.
   const execute = async (args: unknown, options: ToolCallOptions = {}): Promise<unknown> =>
     definition.execute(schema === undefined ? args : await parseStandard(schema, args), options);
-  const tool: Tool = { spec: () => spec, execute };
+  const tool: Tool = {
+    spec: () => spec,
+    execute,
+    ...(definition.readOnly === true ? { readOnly: true } : {}),
+  };
   if (definition.render === undefined) return tool;
   return {
     ...tool,
@@ -106,17 +112,17 @@ interface AnyDefinition {
   toJSONSchema?(schema: StandardSchema): object;
   execute(args: unknown, options: ToolCallOptions): unknown;
   render?(value: unknown): string;
+  readOnly?: boolean;
 }
 
 function parametersOf(definition: AnyDefinition): unknown {
   const { schema, parameters } = definition;
   if (schema === undefined || parameters !== undefined) return parameters;
-  if (definition.toJSONSchema === undefined) {
-    const expected = 'the JSON Schema beside schema, or a function toJSONSchema that gives it';
-    throw new TypeError(`defineTool: ${mismatch('parameters', expected, parameters)}`);
-  }
+  const expected = 'the JSON Schema beside schema, or a function toJSONSchema that gives it';
+  const isKnown = definition.toJSONSchema !== undefined;
+  expectThat(isKnown, 'defineTool: parameters', expected, parameters);
   try {
-    return definition.toJSONSchema(schema);
+    return atOnce('toJSONSchema', definition.toJSONSchema?.(schema));
   } catch (thrown) {
     const text = `expected it to give a JSON Schema, but it threw: ${thrownText(thrown)}`;
     throw new TypeError(`defineTool: toJSONSchema: ${text}`, { cause: thrown });
@@ -124,29 +130,24 @@ function parametersOf(definition: AnyDefinition): unknown {
 }
 
 function checkDefinition(definition: unknown): void {
-  if (!isRecord(definition)) {
-    throw new TypeError(`defineTool: ${mismatch('definition', 'an object', definition)}`);
-  }
-  const { execute, render, schema, toJSONSchema } = definition;
-  if (schema !== undefined && !isStandardSchema(schema)) {
-    throw new TypeError(`defineTool: ${mismatch('schema', 'a Standard Schema', schema)}`);
-  }
-  if (toJSONSchema !== undefined && typeof toJSONSchema !== 'function') {
-    const text = mismatch('toJSONSchema', 'a function or nothing', toJSONSchema);
-    throw new TypeError(`defineTool: ${text}`);
-  }
-  if (typeof execute !== 'function') {
-    throw new TypeError(`defineTool: ${mismatch('execute', 'a function', execute)}`);
-  }
-  if (render !== undefined && typeof render !== 'function') {
-    throw new TypeError(`defineTool: ${mismatch('render', 'a function or nothing', render)}`);
-  }
+  expectThat(isRecord(definition), 'defineTool: definition', 'an object', definition);
+  const expectField = (fits: boolean, name: string, expected: string): void => {
+    expectThat(fits, `defineTool: ${name}`, expected, definition[name]);
+  };
+  const { execute, render, schema, toJSONSchema, readOnly } = definition;
+  const isFit = (value: unknown, type: string): boolean =>
+    value === undefined || typeof value === type;
+  expectField(schema === undefined || isStandardSchema(schema), 'schema', 'a Standard Schema');
+  expectField(isFit(toJSONSchema, 'function'), 'toJSONSchema', 'a function or nothing');
+  expectField(typeof execute === 'function', 'execute', 'a function');
+  expectField(isFit(render, 'function'), 'render', 'a function or nothing');
+  expectField(isFit(readOnly, 'boolean'), 'readOnly', 'true, false or nothing');
 }
 
 /** The work is done by now, so a form for people that fails must not turn it into a failure. */
 function rendered(definition: AnyDefinition, value: unknown): string | null {
   try {
-    const text: unknown = definition.render?.(value);
+    const text: unknown = atOnce('render', definition.render?.(value));
     return typeof text === 'string' ? text : null;
   } catch {
     return null;

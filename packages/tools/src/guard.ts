@@ -1,8 +1,9 @@
-import { serdeJsonString, type ToolDecision, type ToolGuard, type ToolInput } from '@celestea/core';
+import type { ToolDecision, ToolGuard, ToolInput } from '@celestea/core';
 
 import { seekApproval, type ApprovalSettings } from './approval.ts';
 import { thrownText } from './thrown.ts';
 import { readDecision } from './verdict.ts';
+import { within } from './within.ts';
 
 /** What came of asking the guards about a call. */
 export interface Judgement {
@@ -31,23 +32,17 @@ export async function judgeCall(
   approval: ApprovalSettings = { find: () => undefined },
 ): Promise<Judgement> {
   let decision: ToolDecision | null = null;
-  let approvedArgs: string | null = null;
   for (const guard of guards) {
-    const answered = await unlessCancelled(askGuard(guard, input), approval.signal);
-    if (answered === null) return CANCELLED;
-    decision = answered;
+    const answering = askGuard(guard, input);
+    if (await isCancelled(answering, approval.signal)) return CANCELLED;
+    decision = await answering;
     if (decision.kind === 'deny') return denied(decision.reason);
     if (decision.kind === 'allow') continue;
     const { reason } = decision;
-    approvedArgs ??= serdeJsonString(input.args);
     const answer = await seekApproval(input, reason, approval);
     if (answer.kind === 'deny') return denied(answer.reason);
     if (answer.kind === 'open') return { decision, refusal: `${answer.why}: ${reason}` };
     decision = { kind: 'allow' };
-  }
-  // Whoever holds the arguments had time to change them while somebody looked at them.
-  if (approvedArgs !== null && approvedArgs !== serdeJsonString(input.args)) {
-    return denied('the arguments were changed after somebody was asked to approve them');
   }
   return { decision, refusal: null };
 }
@@ -66,33 +61,19 @@ const CANCELLED: Judgement = Object.freeze({
   refusal: 'cancelled before a guard had answered',
 });
 
-/**
- * What a guard answers, or `null` when the call is cancelled first. An answer that is on its way
- * at that moment still counts; a later one is ignored. `asking` never rejects.
- */
-async function unlessCancelled(
-  asking: Promise<ToolDecision>,
-  signal: AbortSignal | undefined,
-): Promise<ToolDecision | null> {
-  if (signal === undefined) return asking;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let onCancel = (): void => undefined;
-  const cancelled = new Promise<null>((resolve) => {
-    onCancel = () => {
-      timer = setTimeout(resolve, 0, null);
-    };
-    signal.addEventListener('abort', onCancel, { once: true });
-    if (signal.aborted) onCancel();
-  });
-  try {
-    return await Promise.race([asking, cancelled]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onCancel);
-  }
+/** Whether the call is cancelled first. An answer that is on its way at that moment still counts. */
+async function isCancelled(answering: Promise<unknown>, signal?: AbortSignal): Promise<boolean> {
+  if (signal === undefined || (await within(answering, undefined, signal)) === 'done') return false;
+  return (await within(answering, 0)) !== 'done';
 }
 
-const denied = (reason: string): Judgement => ({
+const DENIED = 'denied: ';
+
+/** Whether the error of a call says that a guard, or who was asked, denied it. */
+export const isDenial = (error: string | null): boolean => error?.startsWith(DENIED) === true;
+
+/** A refusal by a guard, or by who was asked. */
+export const denied = (reason: string): Judgement => ({
   decision: { kind: 'deny', reason },
-  refusal: `denied: ${reason}`,
+  refusal: DENIED + reason,
 });

@@ -1,6 +1,15 @@
-import { describeValue, type ToolDecision, type ToolGuard, type ToolInput } from '@celestea/core';
+import {
+  describeValue,
+  expectThat,
+  isRecord,
+  type Tool,
+  type ToolDecision,
+  type ToolGuard,
+  type ToolInput,
+  type ToolRegistry,
+} from '@celestea/core';
 
-import { mismatch } from './shape.ts';
+import { atOnce } from './shape.ts';
 
 /** Which calls a guard is about: those of these tools, or those a function says yes to. */
 export type CallMatcher = readonly string[] | ((input: ToolInput) => boolean);
@@ -29,19 +38,28 @@ export function denyTools(which: CallMatcher, reason?: string): ToolGuard {
   return guardFor('deny', which, reason, 'is not to be used here');
 }
 
-/** The tools of `fileTools`, which change nothing. */
-const FILE_TOOL_NAMES: readonly string[] = ['list_dir', 'read_file', 'search_text'];
-
 /**
- * A guard that denies every call but those of the tools that only read: the named ones, or the
- * three of `fileTools`. It goes by name alone. What stands behind a name is what was registered
- * under it, and whether that only reads is for whoever names it to know; no tool is believed
- * when it says so of itself. Throws a `TypeError` when `readOnly` is no list of names.
+ * A guard that denies every call but those of tools that say they only read ({@link Tool.readOnly}),
+ * as the tools of `fileTools` do: of the registry it guards, or of a list. A list goes by names,
+ * so what is registered under one of them later passes too. Throws a `TypeError` when it is given
+ * neither.
+ *
+ * @example
+ * registry.addGuard(readOnlyGuard(registry));
  */
-export function readOnlyGuard(readOnly: readonly string[] = FILE_TOOL_NAMES): ToolGuard {
-  const names = nameSet('readOnly', readOnly);
-  return denyTools(({ name }) => !names.has(name), 'only tools that read may be used here');
+export function readOnlyGuard(tools: Pick<ToolRegistry, 'get'> | readonly Tool[]): ToolGuard {
+  const reason = 'only tools that read may be used here';
+  if (isToolList(tools)) {
+    const reading = tools.filter((tool) => tool.readOnly === true);
+    const names = new Set(reading.map((tool) => tool.spec().name));
+    return denyTools(({ name }) => !names.has(name), reason);
+  }
+  const isRegistry = isRecord(tools) && typeof tools.get === 'function';
+  expectThat(isRegistry, 'tools', 'a registry or an array of tools', tools);
+  return denyTools(({ name }) => tools.get(name)?.readOnly !== true, reason);
 }
+
+const isToolList = (tools: unknown): tools is readonly Tool[] => Array.isArray(tools);
 
 function guardFor(
   kind: 'ask' | 'deny',
@@ -50,7 +68,8 @@ function guardFor(
   otherwise: string,
 ): ToolGuard {
   const matches = matcherOf(which);
-  checkReason(reason);
+  const isReason = reason === undefined || typeof reason === 'string';
+  expectThat(isReason, 'reason', 'a string or nothing', reason);
   const judge = (input: ToolInput): ToolDecision =>
     matches(input)
       ? { kind, reason: reason ?? `${describeValue(input.name)} ${otherwise}` }
@@ -59,29 +78,17 @@ function guardFor(
 }
 
 function matcherOf(which: CallMatcher): (input: ToolInput) => boolean {
-  if (typeof which !== 'function') {
-    const names = nameSet('which', which);
-    return ({ name }) => names.has(name);
+  if (typeof which === 'function') {
+    return (input) => {
+      const answer: unknown = atOnce('which', which(input));
+      const isAnswer = typeof answer === 'boolean';
+      expectThat(isAnswer, 'which', 'a function that gives true or false', answer);
+      return answer;
+    };
   }
-  return (input) => {
-    const answer: unknown = which(input);
-    if (typeof answer === 'boolean') return answer;
-    throw new TypeError(mismatch('which', 'a function that gives true or false', answer));
-  };
-}
-
-function nameSet(option: string, names: unknown): ReadonlySet<unknown> {
-  if (!Array.isArray(names)) {
-    throw new TypeError(mismatch(option, 'an array of tool names', names));
-  }
-  const stranger: unknown = names.find((name) => typeof name !== 'string' || name === '');
-  if (stranger !== undefined || names.includes(undefined)) {
-    throw new TypeError(mismatch(option, 'tool names only', stranger));
-  }
-  return new Set<unknown>(names);
-}
-
-function checkReason(reason: unknown): void {
-  if (reason === undefined || typeof reason === 'string') return;
-  throw new TypeError(mismatch('reason', 'a string or nothing', reason));
+  expectThat(Array.isArray(which), 'which', 'an array of tool names', which);
+  const names = new Set<unknown>(which);
+  const stranger = [...names].find((name) => typeof name !== 'string' || name === '');
+  expectThat(stranger === undefined && !names.has(undefined), 'which', 'tool names only', stranger);
+  return ({ name }) => names.has(name);
 }

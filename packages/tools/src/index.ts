@@ -11,6 +11,8 @@ export type {
   StandardResult,
   StandardSchema,
 } from './standard-schema.ts';
+export { leavePatterns } from './schema-check.ts';
+export { isDenial } from './guard.ts';
 export { DefaultToolRegistry } from './registry.ts';
 export type { ToolRegistryOptions } from './registry.ts';
 export { toolRegistryPlugin } from './plugin.ts';

@@ -1,5 +1,6 @@
 import {
   definePlugin,
+  expectThat,
   TOOL_GUARD_SERVICE,
   TOOL_REGISTRY_SERVICE,
   type Plugin,
@@ -9,7 +10,6 @@ import {
 
 import { APPROVAL_SERVICE } from './approval.ts';
 import { DefaultToolRegistry } from './registry.ts';
-import { mismatch } from './shape.ts';
 
 /**
  * A plugin that provides a {@link DefaultToolRegistry} with these tools and guards under
@@ -25,8 +25,9 @@ export function toolRegistryPlugin(
   tools: readonly Tool[] = [],
   guards: readonly ToolGuard[] = [],
 ): Plugin {
-  checkArray('tools', tools);
-  checkArray('guards', guards);
+  for (const [name, list] of Object.entries({ tools, guards })) {
+    expectThat(Array.isArray(list), name, 'an array', list);
+  }
   const ownTools = [...tools];
   const ownGuards = [...guards];
   return definePlugin('tool-registry', (ctx) => {
@@ -38,8 +39,4 @@ export function toolRegistryPlugin(
     for (const guard of ownGuards) registry.addGuard(guard);
     ctx.provide(TOOL_REGISTRY_SERVICE, registry);
   });
-}
-
-function checkArray(name: string, value: unknown): void {
-  if (!Array.isArray(value)) throw new TypeError(mismatch(name, 'an array', value));
 }

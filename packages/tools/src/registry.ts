@@ -1,5 +1,7 @@
 import {
   describeValue,
+  expectThat,
+  isRecord,
   type Tool,
   type ToolCallOptions,
   type ToolDecision,
@@ -12,12 +14,12 @@ import {
 
 import { checkApprovalTimeout, type ApprovalService } from './approval.ts';
 import { readArguments, type CallArguments } from './call-arguments.ts';
-import { judgeCall, type Judgement } from './guard.ts';
+import { denied, judgeCall, type Judgement } from './guard.ts';
 import { noteJudged } from './judged-input.ts';
 import { nearestNames } from './nearest-names.ts';
-import { plainValue, wellFormed } from './plain-value.ts';
+import { plainValue } from './plain-value.ts';
 import { compileSchema, type SchemaCheck } from './schema-check.ts';
-import { isRecord, mismatch } from './shape.ts';
+import { atOnce, mismatch } from './shape.ts';
 import { cutText } from './text.ts';
 import { thrownText } from './thrown.ts';
 import { readToolSpec } from './tool-spec.ts';
@@ -61,12 +63,8 @@ export class DefaultToolRegistry implements ToolRegistry {
   /** Throws a `TypeError` when an option is of the wrong type. */
   constructor(options: ToolRegistryOptions = {}) {
     const { findGuards = () => [], findApproval = () => undefined, approvalTimeoutMs } = options;
-    if (typeof findGuards !== 'function') {
-      throw new TypeError(mismatch('findGuards', 'a function', findGuards));
-    }
-    if (typeof findApproval !== 'function') {
-      throw new TypeError(mismatch('findApproval', 'a function', findApproval));
-    }
+    expectThat(typeof findGuards === 'function', 'findGuards', 'a function', findGuards);
+    expectThat(typeof findApproval === 'function', 'findApproval', 'a function', findApproval);
     checkApprovalTimeout(approvalTimeoutMs);
     this.#findGuards = findGuards;
     this.#findApproval = findApproval;
@@ -121,31 +119,24 @@ export class DefaultToolRegistry implements ToolRegistry {
    * an unknown tool is put to the guards as it came.
    */
   async dispatch(input: ToolInput, options: ToolCallOptions = {}): Promise<ToolOutput> {
-    const raw = snapshot(input);
-    const entry = this.#tools.get(raw.name);
-    const read = argumentsOf(raw, entry);
-    if (!read.ok) return failed(raw, read.error, null);
-    const call: ToolInput = { call_id: raw.call_id, name: raw.name, args: read.args };
-    let signal: AbortSignal | undefined;
-    try {
-      ({ signal } = options);
-    } catch (thrown) {
-      return failed(call, `not run, its options cannot be read: ${thrownText(thrown)}`, null);
-    }
+    const { call_id, name } = input;
+    const entry = this.#tools.get(name);
+    const read = argumentsOf(input.args, entry);
+    if (!read.ok) return failed(call_id, read.error, null);
+    const call: ToolInput = { call_id, name, args: read.args };
+    const { signal } = options;
     const judging = this.#judge(call, read.judged, signal);
     const { decision, refusal } = judging === null ? UNJUDGED : await judging;
-    if (refusal !== null) return failed(call, refusal, decision);
+    if (refusal !== null) return failed(call_id, refusal, decision);
+    if (signal?.aborted === true) return failed(call_id, 'cancelled before the tool ran', decision);
+    if (entry === undefined) return failed(call_id, this.#unknownText(name), decision);
     try {
-      if (signal?.aborted === true) {
-        return failed(call, 'cancelled before the tool ran', decision);
-      }
-      if (entry === undefined) return failed(call, this.#unknownText(call.name), decision);
       const { tool } = entry;
       if (typeof tool.executeWith === 'function') return await runWith(tool, call, options, decision);
       const value = plainValue(await tool.execute(call.args, options));
-      return { call_id: call.call_id, value, render: null, error: null, decision };
+      return { call_id, value, render: null, error: null, decision };
     } catch (thrown) {
-      return failed(call, thrownText(thrown), decision);
+      return failed(call_id, thrownText(thrown), decision);
     }
   }
 
@@ -156,21 +147,20 @@ export class DefaultToolRegistry implements ToolRegistry {
     signal: AbortSignal | undefined,
   ): Promise<Judgement> | Judgement | null {
     try {
-      const guards = [...this.#guards, ...this.#findGuards()];
+      const guards = [...this.#guards, ...atOnce('findGuards', this.#findGuards())];
       if (guards.length === 0) return null;
       const judged = Object.freeze({ ...call, args: args() });
       noteJudged(call, judged);
       const approval = { find: this.#findApproval, timeoutMs: this.#approvalTimeoutMs, signal };
       return judgeCall(guards, judged, approval);
     } catch (thrown) {
-      const reason = `the guards could not be found: ${thrownText(thrown)}`;
-      return { decision: { kind: 'deny', reason }, refusal: `denied: ${reason}` };
+      return denied(`the guards could not be found: ${thrownText(thrown)}`);
     }
   }
 
-  #unknownText(name: unknown): string {
+  #unknownText(name: string): string {
     const all = [...this.#tools.keys()];
-    const names = nearestNames(typeof name === 'string' ? name : '', all);
+    const names = nearestNames(name, all);
     const which = names.length < all.length ? `the nearest of ${String(all.length)}` : 'the';
     const known = names.length === 0 ? 'there are no tools' : `${which} tools are: `;
     const text = `unknown tool ${describeValue(name)}; ${known}${names.join(', ')}`;
@@ -178,27 +168,10 @@ export class DefaultToolRegistry implements ToolRegistry {
   }
 }
 
-/** One view of the call: what was judged is what runs. */
-function snapshot(input: ToolInput): ToolInput {
-  try {
-    const { call_id, name, args } = input;
-    return { call_id, name, args };
-  } catch {
-    return { call_id: '', name: '', args: null };
-  }
-}
-
 function specOf(tool: Tool): ToolSpec {
   checkMethod(tool, 'tool', 'spec');
   checkMethod(tool, 'tool', 'execute');
-  let spec: unknown;
-  try {
-    spec = tool.spec();
-  } catch (thrown) {
-    const text = `tool: expected spec() to give a spec, but it threw: ${thrownText(thrown)}`;
-    throw new TypeError(text, { cause: thrown });
-  }
-  return readToolSpec(spec, 'tool');
+  return readToolSpec(tool.spec(), 'tool');
 }
 
 function checkOf({ name, parameters }: ToolSpec): SchemaCheck {
@@ -210,16 +183,14 @@ function checkOf({ name, parameters }: ToolSpec): SchemaCheck {
   }
 }
 
-function argumentsOf({ args }: ToolInput, entry: Entry | undefined): CallArguments {
+function argumentsOf(args: unknown, entry: Entry | undefined): CallArguments {
   if (entry === undefined) return { ok: true, args, judged: () => args };
   return readArguments(args, entry.spec.parameters, entry.check);
 }
 
 function checkMethod(value: unknown, name: string, method: string): void {
-  if (!isRecord(value)) throw new TypeError(mismatch(name, 'an object', value));
-  if (typeof value[method] !== 'function') {
-    throw new TypeError(mismatch(`${name}.${method}`, 'a function', value[method]));
-  }
+  expectThat(isRecord(value), name, 'an object', value);
+  expectThat(typeof value[method] === 'function', `${name}.${method}`, 'a function', value[method]);
 }
 
 async function runWith(
@@ -245,6 +216,6 @@ async function runWith(
   return output;
 }
 
-function failed(call: ToolInput, error: string, decision: ToolDecision | null): ToolOutput {
-  return { call_id: call.call_id, value: null, render: null, error: wellFormed(error), decision };
+function failed(call_id: string, error: string, decision: ToolDecision | null): ToolOutput {
+  return { call_id, value: null, render: null, error: error.toWellFormed(), decision };
 }

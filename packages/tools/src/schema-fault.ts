@@ -1,6 +1,5 @@
-import { describeValue, serdeJsonString } from '@celestea/core';
+import { describeValue, isRecord, serdeJsonString } from '@celestea/core';
 
-import { isRecord } from './shape.ts';
 import { cutText } from './text.ts';
 
 const MAX_PATH = 200;
@@ -12,10 +11,11 @@ export interface SchemaFault {
   readonly keyword: string;
   /** A JSON pointer to the value. */
   readonly instancePath: string;
-  /** A JSON pointer, behind `#`, to the keyword in the schema. */
-  readonly schemaPath: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly message?: string;
+  /** The schema that the keyword stands in. */
+  readonly parentSchema?: unknown;
+  readonly data?: unknown;
 }
 
 /**
@@ -24,25 +24,20 @@ export interface SchemaFault {
  *
  * @example 'limit: expected a number >= 1, got 0; schema: {"type":"integer","minimum":1}'
  */
-export function faultText(fault: SchemaFault, schema: unknown, args: unknown): string {
-  const { keyword, params } = fault;
+export function faultText(fault: SchemaFault): string {
+  const { keyword, params, parentSchema: owner } = fault;
   const names = pointerNames(fault.instancePath);
-  // The validator's own reference to another document leads nowhere from here.
-  const owner = fault.schemaPath.startsWith('#')
-    ? follow(schema, pointerNames(fault.schemaPath.slice(1)).slice(0, -1))
-    : undefined;
   if (keyword === 'required') {
     const missing = String(params['missingProperty']);
-    const part = follow(owner, ['properties', missing]);
-    const expected = typeText(follow(part, ['type']));
-    return sentence([...names, missing], expected, 'nothing', part ?? owner);
+    const part = own(own(owner, 'properties'), missing);
+    return sentence([...names, missing], typeText(own(part, 'type')), 'nothing', part ?? owner);
   }
   const stranger = params['additionalProperty'] ?? params['unevaluatedProperty'];
   if (typeof stranger === 'string') {
     return sentence(names, knownNames(owner), describeValue(stranger), undefined);
   }
   const expected = expectation(keyword, params, fault.message);
-  return sentence(names, expected, describeValue(follow(args, names)), owner);
+  return sentence(names, expected, describeValue(fault.data), owner);
 }
 
 function sentence(
@@ -104,7 +99,7 @@ function typeText(type: unknown): string {
 }
 
 function knownNames(owner: unknown): string {
-  const properties = follow(owner, ['properties']);
+  const properties = own(owner, 'properties');
   const names = isRecord(properties) ? Object.keys(properties) : [];
   return names.length === 0 ? 'no properties' : `only ${cutText(names.join(', '), MAX_LIST)}`;
 }
@@ -121,30 +116,14 @@ function pathText(names: readonly string[]): string {
   return text === '' ? 'arguments' : cutText(text, MAX_PATH);
 }
 
-/** The names of a JSON pointer; that of a schema is escaped as a URI too. */
-export function pointerNames(pointer: string): string[] {
-  return pointer
+const pointerNames = (pointer: string): string[] =>
+  pointer
     .split('/')
     .slice(1)
-    .map((name) => uriDecoded(name).replaceAll('~1', '/').replaceAll('~0', '~'));
-}
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-function uriDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** What stands under the names, one within the other; `undefined` when nothing does. */
-export function follow(root: unknown, names: readonly string[]): unknown {
-  let value = root;
-  for (const name of names) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as Record<string, unknown>)[name];
-  }
-  return value;
-}
+/** What stands under a name; `undefined` when nothing does. */
+const own = (value: unknown, name: string): unknown =>
+  isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
 const jsonText = (value: unknown, max: number): string => cutText(serdeJsonString(value), max);

@@ -1,4 +1,5 @@
-import { isRecord } from './shape.ts';
+import { isRecord } from '@celestea/core';
+
 import { cutText } from './text.ts';
 
 /**

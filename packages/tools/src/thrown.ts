@@ -1,6 +1,6 @@
 import { serdeJsonString } from '@celestea/core';
 
-import { plainValue, wellFormed } from './plain-value.ts';
+import { plainValue } from './plain-value.ts';
 import { cutText } from './text.ts';
 
 const MAX_LENGTH = 8_000;
@@ -19,7 +19,8 @@ const EMPTY_WORDS = new Set(['', 'undefined', 'null', '[object Object]']);
  */
 export function thrownText(thrown: unknown): string {
   try {
-    return wellFormed(cutText(usable(describe(thrown, MAX_CAUSES)) ?? NO_REASON, MAX_LENGTH));
+    const text = usable(describe(thrown, MAX_CAUSES)) ?? NO_REASON;
+    return cutText(text, MAX_LENGTH).toWellFormed();
   } catch {
     return NO_REASON;
   }

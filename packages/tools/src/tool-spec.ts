@@ -1,6 +1,4 @@
-import type { ToolSpec } from '@celestea/core';
-
-import { isRecord, mismatch } from './shape.ts';
+import { expectThat, isRecord, type ToolSpec } from '@celestea/core';
 
 /**
  * A frozen copy of a spec with its three fields (C3.1), so that a later change of the original
@@ -8,19 +6,13 @@ import { isRecord, mismatch } from './shape.ts';
  * what came; `owner` stands in front of it.
  */
 export function readToolSpec(spec: unknown, owner: string): ToolSpec {
-  const fail = (field: string, expected: string, value: unknown): never => {
-    throw new TypeError(`${owner}: ${mismatch(field, expected, value)}`);
-  };
-  if (!isRecord(spec)) {
-    return fail('spec', 'an object with name, description and parameters', spec);
-  }
+  const fields = 'an object with name, description and parameters';
+  expectThat(isRecord(spec), `${owner}: spec`, fields, spec);
   const { name, description, parameters } = spec;
-  if (typeof name !== 'string' || !/^\S+$/.test(name)) {
-    return fail('name', 'a non-empty string without spaces', name);
-  }
-  if (typeof description !== 'string') return fail('description', 'a string', description);
-  if (!isRecord(parameters)) {
-    return fail('parameters', 'a JSON Schema object', parameters);
-  }
+  const isName = typeof name === 'string' && /^\S+$/.test(name);
+  expectThat(isName, `${owner}: name`, 'a non-empty string without spaces', name);
+  const isText = typeof description === 'string';
+  expectThat(isText, `${owner}: description`, 'a string', description);
+  expectThat(isRecord(parameters), `${owner}: parameters`, 'a JSON Schema object', parameters);
   return Object.freeze({ name, description, parameters });
 }

@@ -1,7 +1,5 @@
-import { describeValue, type ToolDecision } from '@celestea/core';
+import { describeValue, isRecord, type ToolDecision } from '@celestea/core';
 
-import { wellFormed } from './plain-value.ts';
-import { isRecord } from './shape.ts';
 import { cutText } from './text.ts';
 
 const MAX_REASON = 2_000;
@@ -30,5 +28,5 @@ export function readDecision(answer: unknown, whose: string, expected: string): 
 
 function reasonText(reason: unknown): string {
   const isTelling = typeof reason === 'string' && reason.trim() !== '';
-  return isTelling ? wellFormed(cutText(reason, MAX_REASON)) : 'no reason given';
+  return isTelling ? cutText(reason, MAX_REASON).toWellFormed() : 'no reason given';
 }

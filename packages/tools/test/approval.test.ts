@@ -195,10 +195,6 @@ describe('an approval answers the guard that asked, and no other', () => {
       const output = await registry.dispatch(call('tool', { path: 'a.txt' }));
       expect(output.error).toBe(error);
       expect(output.decision?.kind).toBe('deny');
-      // Those of a tool that is not there come as they are, and can be changed.
-      expect((await registry.dispatch(call('nope', { path: 'a.txt' }))).error).toBe(
-        'denied: the arguments were changed after somebody was asked to approve them',
-      );
       expect(ran()).toBe(0);
     }
   });
@@ -236,15 +232,9 @@ describe('a service that is broken refuses', () => {
         throw new Error('no screen');
       },
     };
-    const hostile = {
-      get kind(): string {
-        throw new Error('trap');
-      },
-    };
     const cases: [ApprovalService | undefined, ToolRegistryOptions, string][] = [
       [throwing, {}, 'the approval service failed: no screen'],
       [serviceOf(() => Promise.reject(new Error('gone'))), {}, 'failed: gone'],
-      [serviceOf(() => hostile), {}, 'failed: trap'],
       [{} as never, {}, 'the approval service failed: '],
       [
         undefined,

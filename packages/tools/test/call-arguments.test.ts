@@ -209,11 +209,14 @@ describe('C3.7 arguments that do not fit', () => {
     expect(output.error).toContain(`do not fit: ${text}`);
   });
 
-  test('C3.7 a property of another document is named without its schema', async () => {
+  test('C3.7 a property of another document is named with its schema', async () => {
     const item = { $id: 'https://a.b/item', type: 'string' };
     const parameters = { properties: { x: { $ref: 'https://a.b/item' } }, $defs: { item } };
     const { output } = await dispatched(parameters, { x: 1 });
-    expect(output.error).toBe('not run, the arguments do not fit: x: expected a string, got 1');
+    expect(output.error).toBe(
+      'not run, the arguments do not fit: x: expected a string, got 1; ' +
+        'schema: {"$id":"https://a.b/item","type":"string"}',
+    );
   });
 
   test('C3.7 the error is bounded, however much does not fit', async () => {
@@ -227,27 +230,10 @@ describe('C3.7 arguments that do not fit', () => {
     expect(text.output.error?.length).toBeLessThanOrEqual(600);
   });
 
-  test('C3.7 a pattern that would block RegExp for ever answers', async () => {
-    const parameters = {
-      properties: { x: { pattern: '(a+)+$' } },
-      patternProperties: { '^(b+)+$': { type: 'string' } },
-    };
-    const hostile = { x: `${'a'.repeat(50)}!`, [`${'b'.repeat(50)}!`]: 1 };
-    expect((await dispatched(parameters, hostile)).output.error).toContain(
-      'x: expected text that matches (a+)+$, got a string',
-    );
-    expect((await dispatched(parameters, { x: '!aaa', bb: 'c' })).output.error).toBeNull();
-    const long = { x: 'a!'.repeat(5_000_000) };
-    expect((await dispatched(parameters, long)).output.error).toBe(
-      'not run, the arguments do not fit: arguments: they could not be checked: ' +
-        'the text is too long to match: that takes over 10000000 steps',
-    );
-  });
-
-  test('C3.7 what is nested too deep to be checked is an error', async () => {
+  test('C3.7 what is nested too deep to be read is an error', async () => {
     const parameters = { properties: { a: { $ref: '#' } } };
     const { output, seen } = await dispatched(parameters, '{"a":'.repeat(50_000) + '1' + '}'.repeat(50_000));
-    expect(output.error).toContain('could not be checked: Maximum call stack size exceeded');
+    expect(output.error).toContain('Maximum call stack size exceeded');
     expect(seen).toEqual([]);
   });
 

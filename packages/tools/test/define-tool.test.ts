@@ -19,7 +19,8 @@ test('C3.5 defineTool makes a tool of its parts', async () => {
   });
   expect(tool.spec()).toBe(tool.spec());
   expect(await tool.execute({ a: 1 })).toEqual({ a: 1 });
-  expect('executeWith' in tool).toBe(false);
+  expect(['executeWith' in tool, 'readOnly' in tool]).toEqual([false, false]);
+  expect(defineTool({ ...good, readOnly: true, render: String })).toHaveProperty('readOnly', true);
 });
 
 test('C3.5 execute gets the arguments and the options, and a sync throw rejects', async () => {
@@ -56,7 +57,8 @@ test('C3.3 a render that fails or gives no text loses the form, not the result',
   const fail = (): string => {
     throw new Error('ugly');
   };
-  for (const render of [fail, () => 5 as never]) {
+  const late = (): never => Promise.reject(new Error('nobody waits for it')) as never;
+  for (const render of [fail, late, () => 5 as never]) {
     const tool = defineTool({ ...good, execute: () => 'done', render });
     expect(await tool.executeWith?.(call('echo'))).toEqual({ value: 'done', render: null });
   }
@@ -88,6 +90,8 @@ test.each<[Record<string, unknown> | null, string]>([
   [{ ...good, parameters: 'none' },
     'defineTool: parameters: expected a JSON Schema object, got "none"'],
   [{ ...good, execute: null }, 'defineTool: execute: expected a function, got null'],
+  [{ ...good, readOnly: 'yes' },
+    'defineTool: readOnly: expected true, false or nothing, got "yes"'],
   [{ ...good, render: 'text' }, 'defineTool: render: expected a function or nothing, got "text"'],
 ])('C3.5 an option of the wrong type is a TypeError that names it (%#)', (definition, text) => {
   expect(() => defineTool(definition as never)).toThrow(new TypeError(text));

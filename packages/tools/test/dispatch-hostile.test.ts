@@ -1,7 +1,6 @@
-import { DefaultToolRegistry } from '@celestea/tools';
+import { DefaultToolRegistry, isDenial } from '@celestea/tools';
 import { describe, expect, test, vi } from 'vitest';
 
-import { plainValue } from '../src/plain-value.ts';
 import { deferred } from './support/deferred.ts';
 import { call, guardOf, toolOf } from './support/doubles.ts';
 
@@ -14,23 +13,31 @@ const setup = (execute: () => unknown = () => 'ran'): DefaultToolRegistry => {
 };
 
 describe('dispatch never rejects', () => {
-  test('C3.7 arguments that are a revoked proxy are an error result', async () => {
-    const { proxy, revoke } = Proxy.revocable({}, {});
-    revoke();
-    const output = await setup().dispatch(call('tool', proxy));
-    expect(output.error).toContain('expected JSON, got an object (Cannot perform ');
-  });
-
-  test('C3.7 options whose signal cannot be read are an error result', async () => {
-    const options = {
-      get signal(): AbortSignal {
+  test('C3.7 a result that throws when it is read is the error of its call', async () => {
+    const value = Object.defineProperty({}, 'bad', {
+      enumerable: true,
+      get: () => {
         throw new Error('trap');
       },
-    };
-    const execute = vi.fn();
-    const output = await setup(execute).dispatch(call('tool'), options);
-    expect(output).toMatchObject({ error: expect.stringContaining('trap') as string });
-    expect(execute).not.toHaveBeenCalled();
+    });
+    expect((await setup(() => value).dispatch(call('tool'))).error).toBe('trap');
+  });
+
+  test('C3.6 a promise where an answer is due at once denies, and its rejection is taken', async () => {
+    const late = (): never => Promise.reject(new Error('nobody waits for it')) as never;
+    const asking = guardOf(() => ({ kind: 'ask', reason: 'it writes' }));
+    const cases: [DefaultToolRegistry, string][] = [
+      [new DefaultToolRegistry({ findGuards: late }), 'findGuards'],
+      [new DefaultToolRegistry({ findApproval: late, findGuards: () => [asking] }), 'findApproval'],
+    ];
+    for (const [registry, name] of cases) {
+      registry.register(toolOf('tool'));
+      const { error, decision } = await registry.dispatch(call('tool'));
+      expect(decision?.kind).toBe('deny');
+      expect(isDenial(error)).toBe(true);
+      expect(error).toContain(`${name}: expected an answer at once, got a promise`);
+    }
+    expect([isDenial(null), isDenial('not denied: ')]).toEqual([false, false]);
   });
 
   test.each(['{"n":1e999}', '{"n":[{"m":-1e999}]}'])(
@@ -117,19 +124,5 @@ describe('what a result says', () => {
       error: 'denied: half \ufffd',
       decision: { kind: 'deny', reason: 'half \ufffd' },
     });
-  });
-
-  test('C3.3 a proxy whose values are not its fields is no plain value', () => {
-    const proxy = new Proxy({ a: 1 }, { get: () => () => 'no JSON' });
-    expect(plainValue(proxy)).not.toBe(proxy);
-  });
-
-  test('C3.3 a date says its time, whatever its class makes of it', () => {
-    class Odd extends Date {
-      override toISOString(): string {
-        return { odd: true } as never;
-      }
-    }
-    expect(plainValue(new Odd(0))).toBe('1970-01-01T00:00:00.000Z');
   });
 });

@@ -81,12 +81,6 @@ describe('C3.6 the guards', () => {
     expect(sync.decision).toEqual({ kind: 'deny', reason: 'a guard failed: no policy' });
     const { output } = await judged([() => Promise.reject(new Error('policy server is down'))]);
     expect(output.error).toBe('denied: a guard failed: policy server is down');
-    const hostile = {
-      get kind(): string {
-        throw new Error('trap');
-      },
-    };
-    expect((await judged([() => hostile])).output.error).toContain('trap');
   });
 
   test.each([undefined, '', '  ', 5])('C3.4 a refusal always has a reason: %j', async (reason) => {

@@ -1,8 +1,15 @@
-import { askBefore, denyTools, readOnlyGuard } from '@celestea/tools';
-import type { ToolDecision, ToolGuard } from '@celestea/core';
+import {
+  askBefore,
+  DefaultToolRegistry,
+  denyTools,
+  fileTools,
+  readOnlyGuard,
+  workTools,
+} from '@celestea/tools';
+import type { Tool, ToolDecision, ToolGuard } from '@celestea/core';
 import { describe, expect, test } from 'vitest';
 
-import { call } from './support/doubles.ts';
+import { call, toolOf } from './support/doubles.ts';
 
 const kinds = async (guard: ToolGuard, names: string[]): Promise<string[]> => {
   const decisions = await Promise.all(names.map((name) => guard.check(call(name))));
@@ -47,14 +54,33 @@ test('C3.4 denyTools denies the named tools and allows the others', async () => 
   ]);
 });
 
-test('C3.4 readOnlyGuard denies all but the tools that read', async () => {
-  expect(
-    await kinds(readOnlyGuard(), ['list_dir', 'read_file', 'search_text', 'write_file', 'x', '']),
-  ).toEqual(['allow', 'allow', 'allow', 'deny', 'deny', 'deny']);
-  expect(await kinds(readOnlyGuard(['clock']), ['clock', 'read_file'])).toEqual(['allow', 'deny']);
-  expect(await check(readOnlyGuard([]), 'read_file')).toEqual({
-    kind: 'deny',
-    reason: 'only tools that read may be used here',
+const reader = (name: string): Tool => ({ ...toolOf(name), readOnly: true });
+
+describe('readOnlyGuard denies all but the tools that say they only read', () => {
+  test('C3.4 of a list', async () => {
+    const guard = readOnlyGuard([reader('clock'), toolOf('mail')]);
+    expect(await kinds(guard, ['clock', 'mail', 'x', ''])).toEqual(['allow', 'deny', 'deny', 'deny']);
+    expect(await check(readOnlyGuard([]), 'clock')).toEqual({
+      kind: 'deny',
+      reason: 'only tools that read may be used here',
+    });
+  });
+
+  test('C3.4 of a registry, as it is at each call', async () => {
+    const registry = new DefaultToolRegistry();
+    const guard = readOnlyGuard(registry);
+    registry.register(reader('clock'));
+    registry.register(toolOf('mail'));
+    expect(await kinds(guard, ['clock', 'mail', 'x'])).toEqual(['allow', 'deny', 'deny']);
+    registry.register(toolOf('clock'));
+    expect((await check(guard, 'clock')).kind).toBe('deny');
+  });
+
+  test('C3.1 the tools of fileTools say so, those of workTools do not, and no model is told', () => {
+    const all = [...fileTools('.'), ...workTools('.').tools];
+    const reading = all.filter((tool) => tool.readOnly).map((tool) => tool.spec().name);
+    expect(reading).toEqual(['list_dir', 'read_file', 'search_text']);
+    for (const tool of all) expect(tool.spec()).not.toHaveProperty('readOnly');
   });
 });
 
@@ -65,8 +91,9 @@ describe('misuse', () => {
       for (const make of [askBefore, denyTools]) {
         expect(() => make(bad as never)).toThrow(/^which: expected an array of tool names, got /);
       }
-      if (bad === undefined) return;
-      expect(() => readOnlyGuard(bad as never)).toThrow(/^readOnly: expected an array/);
+      expect(() => readOnlyGuard(bad as never)).toThrow(
+        /^tools: expected a registry or an array of tools, got /,
+      );
     },
   );
 
@@ -86,13 +113,13 @@ describe('misuse', () => {
   });
 
   test.each<[string, () => unknown]>([
-    ['a promise', () => Promise.resolve(false)],
+    ['a promise', () => Promise.reject(new Error('and nobody waits'))],
     ['nothing', () => undefined],
     ['a word', () => 'no'],
     ['a throw', () => { throw new Error('no policy'); }],
   ])('C3.6 a function that gives %s rejects, which a registry reads as deny', async (_, which) => {
     await expect(askBefore(which as never).check(call('a'))).rejects.toThrow(
-      /^(which: expected a function that gives true or false, got|no policy)/,
+      /^(which: expected (a function that gives true or false|an answer at once), got|no policy)/,
     );
   });
 });

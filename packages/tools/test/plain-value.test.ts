@@ -1,7 +1,7 @@
 import type { ImageRef } from '@celestea/core';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { plainValue, wellFormed } from '../src/plain-value.ts';
+import { plainValue } from '../src/plain-value.ts';
 
 class Point {
   readonly #secret = 1;
@@ -28,16 +28,6 @@ cycle['list'] = [cycle];
 
 const shared = { n: 1 };
 
-const throwing = { before: 1, after: 2 };
-Object.defineProperty(throwing, 'bad', { enumerable: true, get: fail });
-
-const revoked = Proxy.revocable({}, {});
-revoked.revoke();
-
-const trapped = new Proxy({}, { ownKeys: fail, getPrototypeOf: fail, get: fail, has: fail });
-const honest = new Proxy({ a: [1] }, {});
-const endless = new Proxy([], { get: (_, key) => (key === 'length' ? -5 : undefined) });
-
 const named = Object.assign(new Error('disk full', { cause: 'ENOSPC' }), { code: 28 });
 
 const polluting: unknown = JSON.parse('{"__proto__":{"polluted":true},"constructor":1,"n":null}');
@@ -52,7 +42,6 @@ describe('C6.1 what tools may return, and what is logged of it', () => {
     ['infinities', [Infinity, -Infinity], [null, null]],
     ['a small bigint', 10n, 10],
     ['a large bigint', 2n ** 64n, '18446744073709551616'],
-    ['a huge bigint', 2n ** 9_000n, '[bigint of over 4096 bits]'],
     ['a symbol', Symbol('odd'), '[Symbol(odd)]'],
     ['a function', fail, '[function fail]'],
     ['a function without a name', [() => 1][0], '[function]'],
@@ -63,7 +52,7 @@ describe('C6.1 what tools may return, and what is logged of it', () => {
     ['an object that stands there twice', { a: shared, b: [shared], c: 1n },
       { a: { n: 1 }, b: [{ n: 1 }], c: 1 }],
     ['a date', new Date(0), '1970-01-01T00:00:00.000Z'],
-    ['an invalid date', new Date(Number.NaN), '[invalid date]'],
+    ['an invalid date, as in JSON', new Date(Number.NaN), null],
     ['a map of text keys', new Map<unknown, unknown>([['a', 1], ['__proto__', new Map()]]),
       JSON.parse('{"a":1,"__proto__":{}}') as unknown],
     ['a map of other keys', new Map<unknown, unknown>([[1, 'x'], ['a', undefined]]),
@@ -78,25 +67,17 @@ describe('C6.1 what tools may return, and what is logged of it', () => {
     ['a data view', new DataView(new ArrayBuffer(2)), '[2 bytes of DataView left out]'],
     ['an array of numbers', new Float64Array([1.5, Number.NaN]), [1.5, null]],
     ['an array of bigints', new BigInt64Array([1n]), [1]],
-    ['a getter that throws', throwing, { before: 1, after: 2, bad: '[unreadable]' }],
     ['a getter', { get a() { return 1; } }, { a: 1 }],
     ['lone surrogates', ['\ud800a', { 'b\udc00': '😀' }], ['\ufffda', { 'b\ufffd': '😀' }]],
     ['a class instance', new Point(), { x: 1 }],
     ['an instance that shows nothing', new Silent(), '[Silent]'],
     ['a promise', { p: Promise.resolve(1) }, { p: '[Promise]' }],
-    ['a regular expression', /a+/g, '/a+/g'],
     ['a URL', new URL('https://a.b/c'), 'https://a.b/c'],
     ['toJSON', { toJSON: (key: string) => ({ key, toJSON: 1 }) }, { key: '', toJSON: 1 }],
-    ['toJSON that throws', { a: { toJSON: fail } }, { a: '[unreadable]' }],
     ['toJSON that gives itself', { toJSON() { return this; }, a: 1n },
       { toJSON: '[function toJSON]', a: 1 }],
-    ['boxed primitives', [Object(1), Object('a'), Object(true), Object(2n)], [1, 'a', true, 2]],
+    ['toJSON that gives what JSON lacks', { toJSON: () => new Map([['a', undefined]]) }, {}],
     ['no prototype', Object.assign(Object.create(null) as object, { a: 1 }), { a: 1 }],
-    ['a proxy', honest, { a: [1] }],
-    ['a revoked proxy', { r: revoked.proxy }, { r: '[unreadable]' }],
-    ['a revoked proxy alone', revoked.proxy, '[unreadable]'],
-    ['a proxy that throws', trapped, '[unreadable]'],
-    ['a proxy of impossible length', { e: endless }, { e: '[unreadable]' }],
     ['keys that pollute', { p: polluting, n: 1n },
       { p: polluting, n: 1 }],
   ])('C6.1 %s', (_title, value, plain) => {
@@ -117,11 +98,11 @@ describe('C6.1 what tools may return, and what is logged of it', () => {
     expect(plainValue(value)).toBe(value);
   });
 
-  test('C6.1 a getter is asked once, and what it gave stays', () => {
-    const get = vi.fn(() => [1]);
-    const value = Object.defineProperty({}, 'a', { enumerable: true, get });
-    expect(plainValue(value)).toEqual({ a: [1] });
-    expect(get).toHaveBeenCalledOnce();
+  test('C3.7 what throws in it is thrown, which is the error of the call', () => {
+    const getter = Object.defineProperty({}, 'bad', { enumerable: true, get: fail });
+    for (const value of [getter, { at: new Date(0), getter }, { a: { toJSON: fail } }]) {
+      expect(() => plainValue(value)).toThrow('trap');
+    }
   });
 });
 
@@ -140,7 +121,7 @@ describe('C6.1 what is too much is left out, and that is said', () => {
   test('C6.1 a cut does not halve a character', () => {
     const text = plainValue(`x${'😀'.repeat(2 * MIB)}`) as string;
     expect(text.slice(-50)).toMatch(/^.?(?:😀)+… \[2097254 of 4194305 characters left out\]$/u);
-    expect(wellFormed(text)).toBe(text);
+    expect(text.isWellFormed()).toBe(true);
   });
 
   test('C6.1 many long texts', () => {
@@ -199,7 +180,5 @@ describe('C1.2 images survive', () => {
   test('C1.2 what is no image takes no part in that', () => {
     const value = { attachments: ['x', 10n], other: Number.NaN };
     expect(plainValue(value)).toEqual({ attachments: ['x', 10], other: null });
-    const hostile = Object.defineProperty({ a: 1 }, 'attachments', { enumerable: true, get: fail });
-    expect(plainValue(hostile)).toEqual({ a: 1, attachments: '[unreadable]' });
   });
 });

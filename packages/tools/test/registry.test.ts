@@ -79,18 +79,6 @@ describe('register and schemas', () => {
     }).toThrow(new TypeError(text));
   });
 
-  test('C3.5 a tool whose spec() throws is refused with the reason', () => {
-    const tool: Tool = {
-      spec: () => {
-        throw new Error('no config');
-      },
-      execute: () => Promise.resolve(null),
-    };
-    expect(() => {
-      registryOf(tool);
-    }).toThrow(new TypeError('tool: expected spec() to give a spec, but it threw: no config'));
-  });
-
   test('C3.6 what is no guard is refused', () => {
     const registry = new DefaultToolRegistry();
     expect(() => {
@@ -173,11 +161,9 @@ describe('dispatch', () => {
     },
   );
 
-  test('C3.7 an unknown tool in an empty registry, and names that are no names', async () => {
+  test('C3.7 an unknown tool in an empty registry', async () => {
     const registry = new DefaultToolRegistry();
     expect((await registry.dispatch(call('a'))).error).toBe('unknown tool "a"; there are no tools');
-    const input = { call_id: 'x', name: { toString: null }, args: null } as never;
-    expect((await registry.dispatch(input)).error).toContain('unknown tool an object');
   });
 
   test('C3.7 of many tools, an unknown name is answered with the nearest', async () => {
@@ -191,7 +177,7 @@ describe('dispatch', () => {
         'tool_1, tool_10, tool_11, tool_12, tool_13, tool_14, tool_15, tool_16',
     );
     const long = registryOf(...['a', 'b', 'c'].map((name) => toolOf(name.repeat(1_000))));
-    const names = ['x'.repeat(100_000), '', '__proto__', 5 as never];
+    const names = ['x'.repeat(100_000), '', '__proto__'];
     for (const registry of [many, long]) {
       for (const name of names) {
         const { error } = await registry.dispatch(call(name));
@@ -234,21 +220,6 @@ describe('dispatch', () => {
     const registry = registryOf(toolOf('__proto__', () => 'ran'));
     expect((await registry.dispatch(call('__proto__'))).value).toBe('ran');
     expect(registry.schemas().map(({ name }) => name)).toEqual(['__proto__']);
-  });
-
-  test('C3.7 an input that cannot be read is an error result, never a throw', async () => {
-    const registry = registryOf(toolOf('a'));
-    const hostile = {
-      get name(): string {
-        throw new Error('no');
-      },
-    };
-    for (const input of [null, undefined, hostile, 5]) {
-      const output = await registry.dispatch(input as never);
-      expect(output.error).toContain('unknown tool');
-    }
-    const options = null as never;
-    expect((await registry.dispatch(call('a'), options)).error).toContain('null');
   });
 
   test('X2 a call whose signal has aborted does not start', async () => {

@@ -119,7 +119,7 @@ describe('workTools', () => {
 
   test('a guard that denies is stronger than an approval', async () => {
     const registry = registryOf(workTools(root), approving);
-    registry.addGuard(readOnlyGuard());
+    registry.addGuard(readOnlyGuard(registry));
     expect((await registry.dispatch(toWrite)).error).toBe(
       'denied: only tools that read may be used here',
     );

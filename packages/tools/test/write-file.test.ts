@@ -148,8 +148,8 @@ describe('write_file', () => {
     await write({ path: 'new.txt', content: 'x', expect: 'new' });
     await write({ path: 'new.txt', content: 'y', expect: 'existing' });
     expect(textOf('new.txt')).toBe('y');
-    expect(await refusal('in.txt', { expect: 'maybe' })).toBe(
-      'expect: expected "new" or "existing", got "maybe"',
+    expect(await refusal('in.txt', { expect: 'maybe' })).toContain(
+      'expect: expected one of ["new","existing"], got "maybe"',
     );
   });
 
@@ -165,7 +165,7 @@ describe('write_file', () => {
   test('refuses what it cannot write as it stands', async () => {
     expect(await refusal('x', { content: 'a\ud800b' })).toContain('half of a surrogate pair');
     for (const content of [undefined, null, 5, ['x']]) {
-      expect(await refusal('x', { content })).toMatch(/^content: expected a string, got /);
+      expect(await refusal('x', { content })).toContain('content: expected a string, got ');
     }
     expect(await refusal('x', { mode: 5 })).toContain('arguments: expected only path, content');
   });

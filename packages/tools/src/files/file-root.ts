@@ -2,7 +2,7 @@ import { constants, realpathSync, statSync, type Dirent } from 'node:fs';
 import { lstat, open, readdir, realpath, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
-import { mismatch } from '../shape.ts';
+import { expectThat } from '@celestea/core';
 import { errorCode, fsError, quotePath } from './fs-error.ts';
 import {
   inSessionHome,
@@ -11,8 +11,8 @@ import {
   wouldBeInSessionHome,
 } from './session-home.ts';
 
-/** The longest path that is looked at, in UTF-16 units. */
-export const MAX_PATH = 4_096;
+/** What the schemas of the tools say of a path. */
+export const PATH = { type: 'string', minLength: 1, maxLength: 4_096 } as const;
 
 /** What stands at a path; a link is not followed. */
 export type FileKind = 'file' | 'folder' | 'link' | 'other';
@@ -71,9 +71,8 @@ export class FileRoot {
 
   /** Throws a `TypeError` when `root` is no path, an `Error` when no folder stands there. */
   constructor(root: string) {
-    if (typeof root !== 'string' || root === '' || root.includes('\0')) {
-      throw new TypeError(mismatch('root', 'the path of a folder', root));
-    }
+    const isPath = typeof root === 'string' && root !== '' && !root.includes('\0');
+    expectThat(isPath, 'root', 'the path of a folder', root);
     this.#path = realFolder(root);
   }
 

@@ -41,102 +41,57 @@ export async function readLineWindow(
   onStart: (bytes: Uint8Array) => void,
   signal: AbortSignal | undefined,
 ): Promise<LineWindow | null> {
-  const lines = new LineCollector(request);
+  const { offset, limit, maxBytes, maxScanBytes, countAll } = request;
   const chunk = new Uint8Array(CHUNK_BYTES);
+  // One byte more than is given tells whether something is left out.
+  const kept = new Uint8Array(maxBytes + 1);
+  let length = 0;
   let scanned = 0;
+  let line = 1;
+  let isLineOpen = false;
   for (;;) {
     signal?.throwIfAborted();
     const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, null);
-    if (bytesRead === 0) return lines.window(true);
+    if (bytesRead === 0) {
+      return windowOf(kept.subarray(0, length), request, isLineOpen ? line : line - 1);
+    }
     const bytes = chunk.subarray(0, bytesRead);
     if (scanned === 0) onStart(bytes);
     scanned += bytesRead;
-    lines.feed(bytes);
-    const isFar = scanned >= request.maxScanBytes;
-    if (lines.isFull && (isFar || !request.countAll)) return lines.window(false);
-    if (isFar && !lines.hasBegun) return null;
+    let start = line < offset ? bytesRead : 0;
+    for (let at = bytes.indexOf(NEW_LINE); at !== -1; at = bytes.indexOf(NEW_LINE, at + 1)) {
+      line += 1;
+      if (line === offset) start = at + 1;
+    }
+    isLineOpen = bytes.at(-1) !== NEW_LINE;
+    const piece = bytes.subarray(start, start + kept.length - length);
+    kept.set(piece, length);
+    length += piece.length;
+    const last = isLineOpen ? line : line - 1;
+    const isFull = length > maxBytes || last >= offset + limit;
+    const isFar = scanned >= maxScanBytes;
+    if (isFull && (isFar || !countAll)) return windowOf(kept.subarray(0, length), request, null);
+    if (isFar && line < offset) return null;
   }
 }
 
-/** Splits bytes into lines and keeps the wanted ones. */
-class LineCollector {
-  readonly #request: WindowRequest;
-  readonly #kept: Uint8Array[] = [];
-  #keptBytes = 0;
-  /** The pieces of the line that has not ended yet. */
-  #pending: Uint8Array[] = [];
-  #pendingBytes = 0;
-  #line = 1;
-  #isLineOpen = false;
-  #lastLine: number;
-  #isCut = false;
-  /** Something was left out, so nothing more is taken. */
-  isFull = false;
-
-  constructor(request: WindowRequest) {
-    this.#request = request;
-    this.#lastLine = request.offset - 1;
+/** The wanted lines of what was kept, which is what is left of the file or more than they are. */
+function windowOf(
+  kept: Uint8Array,
+  { offset, limit, maxBytes }: WindowRequest,
+  totalLines: number | null,
+): LineWindow {
+  let end = 0;
+  let lines = 0;
+  while (lines < limit && end < kept.length) {
+    const next = kept.indexOf(NEW_LINE, end) + 1 || kept.length;
+    if (next > maxBytes) break;
+    end = next;
+    lines += 1;
   }
-
-  /** Whether the first wanted line was reached. */
-  get hasBegun(): boolean {
-    return this.#line >= this.#request.offset;
-  }
-
-  feed(bytes: Uint8Array): void {
-    for (let start = 0; start < bytes.length; ) {
-      const found = bytes.indexOf(NEW_LINE, start);
-      const end = found === -1 ? bytes.length : found + 1;
-      this.#take(bytes.subarray(start, end));
-      this.#isLineOpen = found === -1;
-      if (found !== -1) this.#endLine();
-      start = end;
-    }
-  }
-
-  window(isWhole: boolean): LineWindow {
-    const total = this.#isLineOpen ? this.#line : this.#line - 1;
-    if (this.#isLineOpen) this.#commit();
-    return {
-      bytes: Buffer.concat(this.#kept),
-      lastLine: this.#lastLine,
-      totalLines: isWhole ? total : null,
-      hasMore: this.isFull,
-      isCut: this.#isCut,
-    };
-  }
-
-  #take(piece: Uint8Array): void {
-    const { offset, limit, maxBytes } = this.#request;
-    if (this.isFull || this.#line < offset) return;
-    const room = maxBytes - this.#keptBytes - this.#pendingBytes;
-    if (this.#line < offset + limit && piece.length <= room) {
-      this.#pending.push(piece.slice());
-      this.#pendingBytes += piece.length;
-      return;
-    }
-    this.isFull = true;
-    // A first line that does not fit is cut, so that each call gets on by a line at least.
-    if (this.#lastLine < offset) {
-      this.#pending.push(piece.slice(0, room));
-      this.#isCut = true;
-      this.#commit();
-    }
-    this.#pending = [];
-  }
-
-  #endLine(): void {
-    this.#commit();
-    this.#line += 1;
-  }
-
-  /** The pending pieces become part of the window. */
-  #commit(): void {
-    if (this.#pending.length === 0) return;
-    this.#kept.push(...this.#pending);
-    this.#keptBytes += this.#pendingBytes;
-    this.#pending = [];
-    this.#pendingBytes = 0;
-    this.#lastLine = this.#line;
-  }
+  // A first line that does not fit is cut, so that each call gets on by a line at least.
+  const isCut = lines === 0 && kept.length > maxBytes;
+  if (isCut) [end, lines] = [maxBytes, 1];
+  const bytes = kept.subarray(0, end);
+  return { bytes, lastLine: offset + lines - 1, totalLines, hasMore: end < kept.length, isCut };
 }

@@ -1,9 +1,8 @@
 import type { Tool } from '@celestea/core';
 
-import { Arguments } from '../arguments.ts';
 import { defineTool } from '../define-tool.ts';
 import { counted } from '../text.ts';
-import { FileRoot, kindOf, MAX_PATH, type FileKind } from './file-root.ts';
+import { FileRoot, kindOf, PATH, type FileKind } from './file-root.ts';
 
 const MAX_ENTRIES = 500;
 
@@ -32,22 +31,22 @@ export interface ListDirResult {
  */
 export function listDirTool(root: string): Tool {
   const files = new FileRoot(root);
-  return defineTool<ListDirResult>({
+  return defineTool({
     name: 'list_dir',
     description: 'Lists the files and folders of one folder, with the sizes of files in bytes.',
+    readOnly: true,
     parameters: {
       type: 'object',
       properties: {
         path: {
-          type: 'string',
+          ...PATH,
+          default: '.',
           description: 'The folder, relative to the root; the root itself when left out.',
         },
       },
       additionalProperties: false,
     },
-    execute(args, { signal }) {
-      return listDir(files, new Arguments(args, ['path']).text('path', MAX_PATH, '.'), signal);
-    },
+    execute: ({ path = '.' }, { signal }) => listDir(files, path, signal),
     render: ({ path, total_entries }) => `${path}: ${counted(total_entries, 'entry', 'entries')}`,
   });
 }

@@ -1,9 +1,8 @@
 import type { Tool } from '@celestea/core';
 
-import { Arguments } from '../arguments.ts';
 import { defineTool } from '../define-tool.ts';
 import { looksBinary, SAMPLE_BYTES } from './binary.ts';
-import { FileRoot, MAX_PATH, type OpenFile } from './file-root.ts';
+import { FileRoot, PATH, type OpenFile } from './file-root.ts';
 import { quotePath } from './fs-error.ts';
 import { readLineWindow, type LineWindow } from './line-window.ts';
 
@@ -40,43 +39,36 @@ export interface ReadFileResult {
  */
 export function readFileTool(root: string): Tool {
   const files = new FileRoot(root);
-  return defineTool<ReadFileResult>({
+  return defineTool({
     name: 'read_file',
     description:
       'Reads lines of a text file. Long files are read in parts: the result says what was ' +
       'left out and at which offset to read on.',
+    readOnly: true,
     parameters: {
       type: 'object',
       properties: {
-        path: { type: 'string', description: 'The file, relative to the root.' },
+        path: { ...PATH, description: 'The file, relative to the root.' },
         offset: {
           type: 'integer',
           minimum: 1,
-          description: 'The first line to read, counted from 1; 1 when left out.',
+          default: 1,
+          description: 'The first line to read, counted from 1.',
         },
         limit: {
           type: 'integer',
           minimum: 1,
           maximum: MAX_LINES,
-          description: `How many lines to read; ${String(DEFAULT_LINES)} when left out.`,
+          default: DEFAULT_LINES,
+          description: 'How many lines to read.',
         },
       },
       required: ['path'],
       additionalProperties: false,
     },
-    async execute(args, { signal }) {
-      const given = new Arguments(args, ['path', 'offset', 'limit']);
-      const max = Number.MAX_SAFE_INTEGER - MAX_LINES;
-      const offset = given.wholeNumber('offset', { min: 1, max, fallback: 1 });
-      const limit = given.wholeNumber('limit', {
-        min: 1,
-        max: MAX_LINES,
-        fallback: DEFAULT_LINES,
-      });
+    execute({ path, offset = 1, limit = DEFAULT_LINES }, { signal }) {
       signal?.throwIfAborted();
-      return files.withFile(given.text('path', MAX_PATH), (file) =>
-        readLines(file, offset, limit, signal),
-      );
+      return files.withFile(path, (file) => readLines(file, offset, limit, signal));
     },
     render: ({ path, first_line, last_line }) =>
       `${path}, lines ${String(first_line)} to ${String(last_line)}`,

@@ -1,10 +1,9 @@
 import type { Tool } from '@celestea/core';
 
-import { Arguments } from '../arguments.ts';
 import { defineTool } from '../define-tool.ts';
 import { codePointStart, counted } from '../text.ts';
-import { FileRoot, MAX_PATH } from './file-root.ts';
-import { readSmallText } from './small-text.ts';
+import { looksBinary } from './binary.ts';
+import { FileRoot, PATH, type OpenFile } from './file-root.ts';
 import { walkFiles } from './walk.ts';
 
 const DEFAULT_RESULTS = 100;
@@ -13,6 +12,8 @@ const MAX_QUERY = 1_000;
 /** How much of a line is shown, and how much of that stands in front of the match. */
 const MAX_LINE = 240;
 const LINE_LEAD = 80;
+/** The largest file that is searched. */
+const MAX_BYTES = 2 * 2 ** 20;
 
 /** One line that holds the text. */
 export interface SearchTextMatch {
@@ -50,52 +51,52 @@ interface Search {
  */
 export function searchTextTool(root: string): Tool {
   const files = new FileRoot(root);
-  return defineTool<SearchTextResult>({
+  return defineTool({
     name: 'search_text',
     description:
       'Finds the lines that hold a text. The text is literal, not a regular expression. Skips ' +
       'node_modules, .git, .celestea, dist, links, binary files and files over 2 MiB.',
+    readOnly: true,
     parameters: {
       type: 'object',
       properties: {
-        query: { type: 'string', minLength: 1, description: 'The text; one line.' },
-        path: {
+        query: {
           type: 'string',
+          minLength: 1,
+          maxLength: MAX_QUERY,
+          description: 'The text; one line.',
+        },
+        path: {
+          ...PATH,
+          default: '.',
           description: 'The file or folder to search, relative to the root; all when left out.',
         },
-        ignore_case: { type: 'boolean', description: 'Whether A and a are the same; false.' },
+        ignore_case: {
+          type: 'boolean',
+          default: false,
+          description: 'Whether A and a are the same.',
+        },
         max_results: {
           type: 'integer',
           minimum: 1,
           maximum: MAX_RESULTS,
-          description: `How many lines to give; ${String(DEFAULT_RESULTS)} when left out.`,
+          default: DEFAULT_RESULTS,
+          description: 'How many lines to give.',
         },
       },
       required: ['query'],
       additionalProperties: false,
     },
-    async execute(args, { signal }) {
-      return searchText(files, readSearch(args), signal);
+    execute({ query, path = '.', ignore_case = false, max_results = DEFAULT_RESULTS }, { signal }) {
+      if (/[\r\n]/.test(query)) {
+        throw new Error('query: expected text on one line, got several lines');
+      }
+      const search = { query, path, ignoreCase: ignore_case, maxResults: max_results };
+      return searchText(files, search, signal);
     },
     render: ({ query, matches, truncated }) =>
       `${JSON.stringify(query)}: ${counted(matches.length, 'line', 'lines', truncated)}`,
   });
-}
-
-function readSearch(args: unknown): Search {
-  const given = new Arguments(args, ['query', 'path', 'ignore_case', 'max_results']);
-  const query = given.text('query', MAX_QUERY);
-  if (/[\r\n]/.test(query)) throw new Error('query: expected text on one line, got several lines');
-  return {
-    query,
-    path: given.text('path', MAX_PATH, '.'),
-    ignoreCase: given.flag('ignore_case', false),
-    maxResults: given.wholeNumber('max_results', {
-      min: 1,
-      max: MAX_RESULTS,
-      fallback: DEFAULT_RESULTS,
-    }),
-  };
 }
 
 async function searchText(
@@ -108,7 +109,7 @@ async function searchText(
   let searched = 0;
   let skipped = 0;
   for await (const path of walkFiles(files, search.path, signal)) {
-    const text = path.isReadable ? await readSmallText(files, path.shown) : null;
+    const text = path.isReadable ? await smallText(files, path.shown) : null;
     if (text === null) {
       skipped += 1;
       continue;
@@ -130,6 +131,25 @@ async function searchText(
     truncated,
     ...(note === '' ? {} : { note }),
   };
+}
+
+/** The text of a file; `null` when it is too large, binary or cannot be read. */
+async function smallText(files: FileRoot, path: string): Promise<string | null> {
+  const bytes = await files.withFile(path, readWhole).catch(() => null);
+  return bytes === null || looksBinary(bytes) ? null : new TextDecoder().decode(bytes);
+}
+
+async function readWhole({ handle, bytes: size }: OpenFile): Promise<Uint8Array | null> {
+  if (size > MAX_BYTES) return null;
+  const bytes = new Uint8Array(size);
+  let filled = 0;
+  // No further than the size it had when opened: a file that grows must not be followed.
+  while (filled < size) {
+    const { bytesRead } = await handle.read(bytes, filled, size - filled, null);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
 }
 
 function noteFor(truncated: boolean, maxResults: number, skipped: number): string {

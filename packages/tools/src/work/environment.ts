@@ -1,4 +1,4 @@
-import { isRecord, mismatch } from '../shape.ts';
+import { expectThat, isRecord } from '@celestea/core';
 
 /** What a command needs to find its way; none of these is a secret. */
 const SAFE_NAMES = 'HOME LANG LC_ALL LC_CTYPE LOGNAME SHELL TMPDIR TZ USER'.split(' ');
@@ -27,12 +27,10 @@ export function commandEnvironment(
 /** A copy of the variables a host adds. Throws a `TypeError` that names the one it cannot use. */
 export function readAddedEnvironment(env: unknown): Record<string, string> {
   if (env === undefined) return {};
-  if (!isRecord(env)) throw new TypeError(mismatch('env', 'an object of strings', env));
+  expectThat(isRecord(env), 'env', 'an object of strings', env);
   const added: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (!/^[^=\0]+$/.test(name)) {
-      throw new TypeError(mismatch('env', "names without '=' and NUL", name));
-    }
+    expectThat(/^[^=\0]+$/.test(name), 'env', "names without '=' and NUL", name);
     if (typeof value !== 'string' || value.includes('\0')) {
       // The value may be a secret: it is not shown.
       throw new TypeError(`env.${name}: expected a string without NUL, got something else`);

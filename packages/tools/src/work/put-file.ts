@@ -5,16 +5,14 @@ import { expectedKind, kindOf, type Target } from '../files/file-root.ts';
 import { errorCode, fsError, quotePath } from '../files/fs-error.ts';
 import { PinnedFolder } from './pinned-folder.ts';
 
-/** Whether there has to be a file already. */
-export type Expectation = 'any' | 'new' | 'existing';
-
 /** One file to be written. */
 export interface PutRequest {
   target: Target;
   content: Uint8Array;
   /** Whether folders on the way that do not exist are made. They stay, even on a failure. */
   createFolders: boolean;
-  expected: Expectation;
+  /** Whether there must not, or has to be a file already. */
+  expected: 'new' | 'existing' | undefined;
   signal: AbortSignal | undefined;
 }
 

@@ -1,9 +1,7 @@
 import type { Tool } from '@celestea/core';
 
-import { Arguments } from '../arguments.ts';
 import { defineTool } from '../define-tool.ts';
-import { expectedKind, MAX_PATH, type FileRoot, type Place } from '../files/file-root.ts';
-import { isRecord, mismatch } from '../shape.ts';
+import { expectedKind, PATH, type FileRoot } from '../files/file-root.ts';
 import { commandEnvironment } from './environment.ts';
 import { PinnedFolder } from './pinned-folder.ts';
 import { runProcess, type ProcessEnd } from './run-process.ts';
@@ -44,7 +42,7 @@ export interface RunCommandSettings {
  * its own. Not on Windows, which has no process groups to hold it to that.
  */
 export function runCommandTool(files: FileRoot, settings: RunCommandSettings): Tool {
-  return defineTool<RunCommandResult>({
+  return defineTool({
     name: 'run_command',
     description:
       'Runs a program and gives its exit code and output. No shell: the arguments are passed on ' +
@@ -59,36 +57,31 @@ export function runCommandTool(files: FileRoot, settings: RunCommandSettings): T
           description: 'The program and its arguments, such as ["git", "status"].',
         },
         cwd: {
-          type: 'string',
-          minLength: 1,
+          ...PATH,
+          default: '.',
           description: 'The folder to run it in, relative to the root; the root when left out.',
         },
         timeout_ms: {
           type: 'integer',
           minimum: 1,
           maximum: MAX_TIMEOUT_MS,
-          description: `After how many milliseconds it is ended; ${String(DEFAULT_TIMEOUT_MS)}.`,
+          default: DEFAULT_TIMEOUT_MS,
+          description: 'After how many milliseconds it is ended.',
         },
       },
       required: ['command'],
       additionalProperties: false,
     },
-    async execute(args, { signal }) {
-      const given = new Arguments(args, ['command', 'cwd', 'timeout_ms']);
-      const [file, ...rest] = readCommand(isRecord(args) ? args['command'] : undefined);
-      const cwd = given.text('cwd', MAX_PATH, '.');
-      const timeoutMs = given.wholeNumber('timeout_ms', {
-        min: 1,
-        max: MAX_TIMEOUT_MS,
-        fallback: DEFAULT_TIMEOUT_MS,
-      });
+    async execute({ command, cwd = '.', timeout_ms: timeoutMs = DEFAULT_TIMEOUT_MS }, { signal }) {
+      const [file = '', ...args] = command;
+      checkCommand(file, command);
       refuseWindows();
       signal?.throwIfAborted();
       const end = await inFolder(files, cwd, (folder) => {
         signal?.throwIfAborted();
         const env = commandEnvironment(process.env, settings.env);
         const { graceMs } = settings;
-        return runProcess({ file, args: rest, cwd: folder, env, timeoutMs, graceMs, signal });
+        return runProcess({ file, args, cwd: folder, env, timeoutMs, graceMs, signal });
       });
       if (signal?.aborted === true) throw new Error('cancelled; the command was ended');
       return resultOf(end, timeoutMs);
@@ -100,18 +93,10 @@ export function runCommandTool(files: FileRoot, settings: RunCommandSettings): T
   });
 }
 
-function readCommand(command: unknown): [string, ...string[]] {
-  const expected = 'an array of at least one string, without NUL characters';
-  if (!Array.isArray(command)) throw new Error(mismatch('command', expected, command));
-  const parts: string[] = [];
-  for (const part of command) {
-    if (typeof part !== 'string') throw new Error(mismatch('command', expected, part));
-    if (part.includes('\0')) throw new Error(`command: expected ${expected}, got one with NUL`);
-    parts.push(part);
-  }
-  const [file = '', ...args] = parts;
+function checkCommand(file: string, command: readonly string[]): void {
   if (file === '') throw new Error('command: expected the name of a program first, got none');
-  return [file, ...args];
+  if (!command.some((part) => part.includes('\0'))) return;
+  throw new Error('command: expected strings without NUL characters, got one with NUL');
 }
 
 function refuseWindows(): void {
@@ -139,7 +124,7 @@ async function inFolder<T>(
 }
 
 async function openFolder(files: FileRoot, cwd: string): Promise<PinnedFolder> {
-  const place: Place = await files.locate(cwd);
+  const place = await files.locate(cwd);
   const kind = await files.kindAt(place);
   if (kind !== 'folder') throw expectedKind('folder', kind, place.shown);
   return PinnedFolder.open(place.real, place.shown);

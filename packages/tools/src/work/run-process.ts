@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { errorCode, quotePath } from '../files/fs-error.ts';
 import { OutputWindow } from './output-window.ts';
 import { endGroup, endWithUs, forget } from '../process-group.ts';
+import { within } from '../within.ts';
 
 /** How many bytes are kept of each of the two outputs. */
 const KEPT_BYTES = 65_536;
@@ -119,28 +120,4 @@ function startError(file: string, error: unknown): Error {
   const code = errorCode(error);
   const reason = START_REASONS.get(code) ?? `could not be started (${code})`;
   return new Error(`command: ${quotePath(file)} ${reason}`);
-}
-
-/** Waits for `work`, but no longer than `ms`, nor after a cancel. Leaves nothing behind. */
-function within(
-  work: Promise<unknown>,
-  ms: number,
-  signal?: AbortSignal,
-): Promise<'done' | 'timeout' | 'cancel'> {
-  return new Promise((resolve) => {
-    const finish = (how: 'done' | 'timeout' | 'cancel'): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-      resolve(how);
-    };
-    const onAbort = (): void => {
-      finish('cancel');
-    };
-    const timer = setTimeout(finish, ms, 'timeout');
-    signal?.addEventListener('abort', onAbort, { once: true });
-    if (signal?.aborted === true) finish('cancel');
-    void work.then(() => {
-      finish('done');
-    });
-  });
 }

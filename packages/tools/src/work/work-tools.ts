@@ -1,9 +1,8 @@
-import type { Tool, ToolGuard, ToolInput } from '@celestea/core';
+import { expectThat, isRecord, type Tool, type ToolGuard, type ToolInput } from '@celestea/core';
 
 import { FileRoot } from '../files/file-root.ts';
 import { askBefore } from '../guards.ts';
 import { judgedInput } from '../judged-input.ts';
-import { isRecord, mismatch } from '../shape.ts';
 import { readAddedEnvironment } from './environment.ts';
 import { runCommandTool } from './run-command.ts';
 import { writeFileTool } from './write-file.ts';
@@ -100,14 +99,12 @@ function readOptions(options: WorkToolsOptions): {
   graceMs: number;
 } {
   const given: unknown = options;
-  if (!isRecord(given)) throw new TypeError(mismatch('options', 'an object', given));
+  expectThat(isRecord(given), 'options', 'an object', given);
   const { ask, graceMs = DEFAULT_GRACE_MS } = options;
-  if (ask !== undefined && ask !== false && typeof ask !== 'function') {
-    throw new TypeError(mismatch('ask', 'a function, false or nothing', ask));
-  }
-  if (typeof graceMs !== 'number' || !(graceMs >= 0 && graceMs <= MAX_GRACE_MS)) {
-    const expected = `a number of milliseconds from 0 to ${String(MAX_GRACE_MS)}`;
-    throw new TypeError(mismatch('graceMs', expected, graceMs));
-  }
+  const isAsk = ask === undefined || ask === false || typeof ask === 'function';
+  expectThat(isAsk, 'ask', 'a function, false or nothing', ask);
+  const isGrace = typeof graceMs === 'number' && graceMs >= 0 && graceMs <= MAX_GRACE_MS;
+  const expected = `a number of milliseconds from 0 to ${String(MAX_GRACE_MS)}`;
+  expectThat(isGrace, 'graceMs', expected, graceMs);
   return { ask, env: readAddedEnvironment(options.env), graceMs };
 }

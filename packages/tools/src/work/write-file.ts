@@ -1,12 +1,10 @@
 import type { Tool } from '@celestea/core';
 
-import { Arguments } from '../arguments.ts';
 import { defineTool } from '../define-tool.ts';
-import { MAX_PATH, type FileRoot } from '../files/file-root.ts';
+import { PATH, type FileRoot } from '../files/file-root.ts';
 import { quotePath } from '../files/fs-error.ts';
-import { isRecord, mismatch } from '../shape.ts';
 import { counted } from '../text.ts';
-import { putFile, type Expectation } from './put-file.ts';
+import { putFile } from './put-file.ts';
 
 /** The largest file that is written, in UTF-8 bytes. */
 const MAX_CONTENT_BYTES = 4 * 2 ** 20;
@@ -28,7 +26,7 @@ export interface WriteFileResult {
  * refused.
  */
 export function writeFileTool(files: FileRoot): Tool {
-  return defineTool<WriteFileResult>({
+  return defineTool({
     name: 'write_file',
     description:
       'Writes a whole text file: makes it, or replaces all that it holds. Folders on the way ' +
@@ -36,11 +34,12 @@ export function writeFileTool(files: FileRoot): Tool {
     parameters: {
       type: 'object',
       properties: {
-        path: { type: 'string', minLength: 1, description: 'The file, relative to the root.' },
+        path: { ...PATH, description: 'The file, relative to the root.' },
         content: { type: 'string', description: 'All that the file is to hold.' },
         create_folders: {
           type: 'boolean',
-          description: 'Whether to make the folders on the way that do not exist; false.',
+          default: false,
+          description: 'Whether to make the folders on the way that do not exist.',
         },
         expect: {
           enum: ['new', 'existing'],
@@ -50,26 +49,25 @@ export function writeFileTool(files: FileRoot): Tool {
       required: ['path', 'content'],
       additionalProperties: false,
     },
-    async execute(args, { signal }) {
-      const given = new Arguments(args, ['path', 'content', 'create_folders', 'expect']);
-      const path = given.text('path', MAX_PATH);
-      const content = readContent(path, isRecord(args) ? args['content'] : undefined);
-      const expected = readExpectation(isRecord(args) ? args['expect'] : undefined);
-      const createFolders = given.flag('create_folders', false);
+    async execute(
+      { path, content, create_folders: createFolders = false, expect: expected },
+      { signal },
+    ): Promise<WriteFileResult> {
+      const bytes = utf8Of(content, path);
       signal?.throwIfAborted();
       const target = await files.locateTarget(path);
-      const { created } = await putFile({ target, content, createFolders, expected, signal });
-      return { path: target.shown, bytes: content.length, created };
+      const request = { target, content: bytes, createFolders, expected, signal };
+      const { created } = await putFile(request);
+      return { path: target.shown, bytes: bytes.length, created };
     },
     render: ({ path, bytes, created }) =>
       `${path}: ${created ? 'made' : 'replaced'}, ${counted(bytes, 'byte', 'bytes')}`,
   });
 }
 
-function readContent(path: string, content: unknown): Buffer {
-  if (typeof content !== 'string') throw new Error(mismatch('content', 'a string', content));
+function utf8Of(content: string, path: string): Buffer {
   // UTF-8 has no half of a pair: it would be written as something else.
-  if (/\p{Surrogate}/u.test(content)) {
+  if (!content.isWellFormed()) {
     throw new Error('content: expected Unicode text, got one with half of a surrogate pair');
   }
   const bytes = Buffer.byteLength(content);
@@ -78,10 +76,4 @@ function readContent(path: string, content: unknown): Buffer {
     throw new Error(`content: expected ${most}, got ${String(bytes)}`);
   }
   return Buffer.from(content);
-}
-
-function readExpectation(expected: unknown): Expectation {
-  if (expected === undefined || expected === null) return 'any';
-  if (expected === 'new' || expected === 'existing') return expected;
-  throw new Error(mismatch('expect', '"new" or "existing"', expected));
 }

@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import type { Tool } from '@celestea/core';
-import { afterEach } from 'vitest';
+import type { Tool, ToolOutput } from '@celestea/core';
+import { DefaultToolRegistry } from '@celestea/tools';
+import { afterEach, expect } from 'vitest';
 
 const made: string[] = [];
 
@@ -24,9 +25,15 @@ export function put(path: string, content: string | Uint8Array): void {
   writeFileSync(path, content);
 }
 
+/** What comes of a call of a tool, by its name, at a registry that asks nobody. */
+export async function outputOf(tool: Tool, args: unknown): Promise<ToolOutput> {
+  const registry = new DefaultToolRegistry();
+  registry.register(tool);
+  return registry.dispatch({ call_id: 'call-1', name: tool.spec().name, args });
+}
+
 /** The message a tool fails with. */
 export async function failureOf(tool: Tool, args: unknown): Promise<string> {
-  const came: unknown = await tool.execute(args).catch((error: unknown) => error);
-  if (came instanceof Error) return came.message;
-  throw new Error(`expected a failure, got ${JSON.stringify(came)}`);
+  const { error, value } = await outputOf(tool, args);
+  return error ?? expect.fail(`expected a failure, got ${JSON.stringify(value)}`);
 }
