@@ -48,18 +48,15 @@ export function denyTools(which: CallMatcher, reason?: string): ToolGuard {
  * registry.addGuard(readOnlyGuard(registry));
  */
 export function readOnlyGuard(tools: Pick<ToolRegistry, 'get'> | readonly Tool[]): ToolGuard {
-  const reason = 'only tools that read may be used here';
-  if (isToolList(tools)) {
-    const reading = tools.filter((tool) => tool.readOnly === true);
-    const names = new Set(reading.map((tool) => tool.spec().name));
-    return denyTools(({ name }) => !names.has(name), reason);
-  }
-  const isRegistry = isRecord(tools) && typeof tools.get === 'function';
+  const known = Array.isArray(tools) ? byName(tools as readonly Tool[]) : tools;
+  const isRegistry = isRecord(known) && typeof known.get === 'function';
   expectThat(isRegistry, 'tools', 'a registry or an array of tools', tools);
-  return denyTools(({ name }) => tools.get(name)?.readOnly !== true, reason);
+  const isOther = ({ name }: ToolInput): boolean => known.get(name)?.readOnly !== true;
+  return denyTools(isOther, 'only tools that read may be used here');
 }
 
-const isToolList = (tools: unknown): tools is readonly Tool[] => Array.isArray(tools);
+const byName = (tools: readonly Tool[]): Map<string, Tool> =>
+  new Map(tools.map((tool) => [tool.spec().name, tool]));
 
 function guardFor(
   kind: 'ask' | 'deny',

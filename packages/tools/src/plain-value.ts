@@ -25,53 +25,10 @@ const MAX_ATTACHMENTS = 100;
  * its name, message and own fields; bytes, functions, symbols and what repeats itself a note.
  */
 export function plainValue(value: unknown): unknown {
-  if (isPlain(value, { nodes: MAX_NODES, characters: MAX_CHARACTERS }, MAX_DEPTH)) return value;
+  const plain = new PlainCopy().of(value, '', MAX_DEPTH) ?? null;
+  if (!isRecord(plain) || plain === value) return plain;
   const images = imagesOf(value);
-  const copy = new PlainCopy().of(value, '', MAX_DEPTH) ?? null;
-  if (isRecord(copy) && imagesOf(copy).length < images.length) copy['attachments'] = images;
-  return copy;
-}
-
-/** What is left of the bounds. */
-interface Room {
-  nodes: number;
-  characters: number;
-}
-
-/** Whether a value is within its bounds and nothing but JSON. A cycle is deeper than any bound. */
-function isPlain(value: unknown, room: Room, depth: number): boolean {
-  room.nodes -= 1;
-  if (room.nodes < 0) return false;
-  switch (typeof value) {
-    case 'string':
-      return isPlainText(value, room);
-    case 'number':
-      return Number.isFinite(value);
-    case 'boolean':
-      return true;
-    case 'object':
-      return value === null || (depth > 0 && isPlainContainer(value, room, depth - 1));
-    default:
-      return false;
-  }
-}
-
-function isPlainContainer(value: object, room: Room, depth: number): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if ('toJSON' in value && typeof value.toJSON === 'function') return false;
-  if (prototype === Array.prototype && Array.isArray(value)) {
-    for (const item of value) if (!isPlain(item, room, depth)) return false;
-    return true;
-  }
-  if (prototype !== Object.prototype) return false;
-  return Object.entries(value).every(
-    ([key, field]) => isPlainText(key, room) && isPlain(field, room, depth),
-  );
-}
-
-function isPlainText(text: string, room: Room): boolean {
-  room.characters -= text.length;
-  return text.length <= MAX_TEXT && room.characters >= 0 && text.isWellFormed();
+  return imagesOf(plain).length < images.length ? { ...plain, attachments: images } : plain;
 }
 
 class PlainCopy {
@@ -139,35 +96,43 @@ class PlainCopy {
     }
     const fields = Object.entries(value);
     const prototype: unknown = Object.getPrototypeOf(value);
-    const isAnonymous = prototype === null || prototype === Object.prototype;
-    if (fields.length === 0 && !isAnonymous) return `[${value.constructor.name}]`;
+    if (prototype === Object.prototype) return this.#fields(fields, depth, value);
+    if (fields.length === 0 && prototype !== null) return `[${value.constructor.name}]`;
     return this.#fields(fields, depth);
   }
 
+  /** The very list where it is plain already. */
   #list(items: ArrayLike<unknown>, depth: number): unknown {
     const list: unknown[] = [];
+    let isSame = Array.isArray(items);
     for (let index = 0; index < items.length; index += 1) {
       if (this.#isFull()) {
         list.push(`[${counted(items.length - index, 'more item', 'more items')} left out]`);
-        break;
+        return list;
       }
-      list.push(this.of(items[index], String(index), depth) ?? null);
+      const item = this.of(items[index], String(index), depth) ?? null;
+      list.push(item);
+      isSame &&= item === items[index];
     }
-    return list;
+    return isSame ? items : list;
   }
 
-  #fields(fields: readonly [string, unknown][], depth: number): unknown {
+  /** What they are the fields of where that is plain already. */
+  #fields(fields: readonly [string, unknown][], depth: number, of?: object): unknown {
     const copy: [string, unknown][] = [];
-    for (const [index, [key, value]] of fields.entries()) {
+    let isSame = true;
+    for (const [index, [name, value]] of fields.entries()) {
       if (this.#isFull()) {
         const left = counted(fields.length - index, 'more field', 'more fields');
         copy.push(['…', `[${left} left out]`]);
-        break;
+        return Object.fromEntries(copy);
       }
-      const field = this.of(value, key, depth);
-      if (field !== undefined) copy.push([this.#text(key), field]);
+      const field = this.of(value, name, depth);
+      const key = this.#text(name);
+      if (field !== undefined) copy.push([key, field]);
+      isSame &&= key === name && field === value && field !== undefined;
     }
-    return Object.fromEntries(copy); // `__proto__` is a name like any other to it
+    return isSame && of !== undefined ? of : Object.fromEntries(copy); // also of `__proto__`
   }
 
   #isFull(): boolean {

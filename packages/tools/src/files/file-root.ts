@@ -3,7 +3,7 @@ import { lstat, open, readdir, realpath, type FileHandle } from 'node:fs/promise
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 import { expectThat } from '@celestea/core';
-import { errorCode, fsError, quotePath } from './fs-error.ts';
+import { errorCode, failAt, fsError, quotePath } from './fs-error.ts';
 import {
   inSessionHome,
   isInSessionHome,
@@ -218,12 +218,6 @@ function realFolder(root: string): string {
 /** Whether a path that had no links still has none. */
 export const isStill = async (real: string): Promise<boolean> =>
   (await realpath(real).catch(() => null)) === real;
-
-const failAt =
-  (shown: string) =>
-  (error: unknown): never => {
-    throw fsError(shown, error);
-  };
 
 const leadsOutside = (path: string): Error =>
   new Error(`path: expected a path within the root, got ${quotePath(path)}, which leads outside`);

@@ -36,3 +36,10 @@ export function fsError(path: string, error: unknown, done: 'read' | 'written' =
     : `could not be ${done} (${code})`;
   return new Error(`path: ${quotePath(path)} ${REASONS.get(code) ?? other}`);
 }
+
+/** What a failed file operation is caught with: it throws {@link fsError}. */
+export const failAt =
+  (path: string, done?: 'read' | 'written') =>
+  (error: unknown): never => {
+    throw fsError(path, error, done);
+  };

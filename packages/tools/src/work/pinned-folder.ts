@@ -3,7 +3,7 @@ import { mkdir, open, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { changed, isStill } from '../files/file-root.ts';
-import { errorCode, fsError } from '../files/fs-error.ts';
+import { errorCode, failAt } from '../files/fs-error.ts';
 
 // Where a flag does not exist (Windows) it reads as 0 here.
 const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -35,9 +35,7 @@ export class PinnedFolder {
    * in the errors of everything that is done with it.
    */
   static async open(real: string, shown: string, via: string = real): Promise<PinnedFolder> {
-    const handle = await open(via, FLAGS).catch((error: unknown) => {
-      throw fsError(shown, error);
-    });
+    const handle = await open(via, FLAGS).catch(failAt(shown));
     const folder = new PinnedFolder(handle, real, shown, await pathOf(handle, real));
     try {
       await folder.check();
@@ -63,7 +61,7 @@ export class PinnedFolder {
   async descend(name: string): Promise<PinnedFolder> {
     try {
       await mkdir(this.at(name)).catch((error: unknown) => {
-        if (errorCode(error) !== 'EEXIST') throw fsError(this.#shown, error, 'written');
+        if (errorCode(error) !== 'EEXIST') failAt(this.#shown, 'written')(error);
       });
       return await PinnedFolder.open(join(this.#real, name), this.#shown, this.at(name));
     } finally {

@@ -2,7 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { access, link, lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
 
 import { expectedKind, kindOf, type Target } from '../files/file-root.ts';
-import { errorCode, fsError, quotePath } from '../files/fs-error.ts';
+import { errorCode, failAt, quotePath } from '../files/fs-error.ts';
 import { PinnedFolder } from './pinned-folder.ts';
 
 /** One file to be written. */
@@ -58,14 +58,13 @@ export async function putFile(request: PutRequest): Promise<{ created: boolean }
 /** What is to be replaced; `null` when nothing stands there. */
 async function standsAt(folder: PinnedFolder, { name, shown }: Target): Promise<Stats | null> {
   const path = folder.at(name);
-  const stats = await lstat(path).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return null;
-    throw fsError(shown, error, 'written');
-  });
+  const stats = await lstat(path).catch((error: unknown) =>
+    errorCode(error) === 'ENOENT' ? null : failAt(shown, 'written')(error),
+  );
   if (stats === null) return null;
   if (!stats.isFile()) throw expectedKind('file', kindOf(stats), shown);
   // A file can be replaced where it could not be written. Who protected it meant the content.
-  await access(path, constants.W_OK).catch(failAt(shown));
+  await access(path, constants.W_OK).catch(failAt(shown, 'written'));
   return stats;
 }
 
@@ -77,20 +76,20 @@ async function replace(
   const { shown } = target;
   const path = folder.at(target.name);
   const temp = folder.at(`.celestea-${crypto.randomUUID()}.tmp`);
-  const handle = await open(temp, TEMP_FLAGS, old === null ? 0o666 : 0o600).catch(failAt(shown));
+  const handle = await open(temp, TEMP_FLAGS, old === null ? 0o666 : 0o600).catch(failAt(shown, 'written'));
   try {
     try {
       await folder.check();
-      await handle.writeFile(content).catch(failAt(shown));
+      await handle.writeFile(content).catch(failAt(shown, 'written'));
       if (old !== null) await copyAccess(handle, old, shown);
-      await handle.sync().catch(failAt(shown));
+      await handle.sync().catch(failAt(shown, 'written'));
     } finally {
       await handle.close();
     }
     signal?.throwIfAborted();
     await folder.check();
     if (expected === 'new') await claim(temp, path, target);
-    else await rename(temp, path).catch(failAt(shown));
+    else await rename(temp, path).catch(failAt(shown, 'written'));
   } finally {
     await rm(temp, { force: true }).catch(() => undefined);
   }
@@ -107,20 +106,14 @@ async function claim(temp: string, path: string, target: Target): Promise<void> 
   if (code === 'EEXIST') throw alreadyThere(target);
   // A file system without hard links: all that can be done is to look once more.
   if (await lstat(path).catch(() => null)) throw alreadyThere(target);
-  await rename(temp, path).catch(failAt(target.shown));
+  await rename(temp, path).catch(failAt(target.shown, 'written'));
 }
 
 /** The owner as far as we may, and the mode. In this order: a new owner takes bits away. */
 async function copyAccess(handle: FileHandle, old: Stats, shown: string): Promise<void> {
   await handle.chown(old.uid, old.gid).catch(() => undefined);
-  await handle.chmod(old.mode & MODE_BITS).catch(failAt(shown));
+  await handle.chmod(old.mode & MODE_BITS).catch(failAt(shown, 'written'));
 }
-
-const failAt =
-  (shown: string) =>
-  (error: unknown): never => {
-    throw fsError(shown, error, 'written');
-  };
 
 const notThere = ({ shown }: Target): Error =>
   new Error(`path: expected a file that exists, got ${quotePath(shown)}, which does not exist`);

@@ -82,19 +82,15 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   }
 }
 
-type Piped = ReturnType<typeof spawnPiped>;
-
-function spawnPiped({ file, args, cwd, env }: ProcessRequest) {
-  const stdio = ['ignore', 'pipe', 'pipe'] as const;
-  return spawn(file, args, { cwd, env, stdio: [...stdio], detached: true, shell: false });
-}
+type Piped = ReturnType<typeof launch>;
 
 /** Some failures are thrown, others come as an event. */
-function launch(request: ProcessRequest): Piped {
+function launch({ file, args, cwd, env }: ProcessRequest) {
   try {
-    return spawnPiped(request);
+    const stdio: ['ignore', 'pipe', 'pipe'] = ['ignore', 'pipe', 'pipe'];
+    return spawn(file, args, { cwd, env, stdio, detached: true, shell: false });
   } catch (error) {
-    throw startError(request.file, error);
+    throw startError(file, error);
   }
 }
 
