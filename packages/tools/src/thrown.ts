@@ -32,10 +32,21 @@ function usable(text: unknown): string | null {
 }
 
 function describe(thrown: unknown, causes: number): string | null {
-  if (typeof thrown === 'string') return usable(thrown);
-  if (typeof thrown === 'function') return 'a function was thrown';
-  if (thrown === undefined || thrown === null) return null;
-  if (typeof thrown !== 'object') return `${String(thrown as symbol | number)} was thrown`;
+  switch (typeof thrown) {
+    case 'string':
+      return usable(thrown);
+    case 'undefined':
+      return null;
+    case 'function':
+      return 'a function was thrown';
+    case 'object':
+      return thrown === null ? null : describeObject(thrown, causes);
+    default:
+      return `${String(thrown)} was thrown`;
+  }
+}
+
+function describeObject(thrown: object, causes: number): string | null {
   const isError = thrown instanceof Error;
   if (!isError && !('message' in thrown && usable(thrown.message) !== null)) {
     const text = serdeJsonString(plainValue(thrown));
