@@ -33,7 +33,7 @@ export async function prepare(options: { build: boolean; peers: boolean }): Prom
   if (options.build) {
     const runner = join(ROOT, 'node_modules/tsx/dist/cli.mjs');
     const stdio: ['ignore', 2, 2] = ['ignore', 2, 2];
-    execFileSync(process.execPath, [runner, 'config/build.ts'], { cwd: ROOT, stdio });
+    execFileSync(process.execPath, [runner, 'scripts/build.ts'], { cwd: ROOT, stdio });
   }
   rmSync(DIST, { recursive: true, force: true });
   for (const [name, folder] of Object.entries(PACKAGES)) installBuilt(name, folder);

@@ -11,7 +11,7 @@ import {
   packedApi,
   sourceApi,
   type Api,
-} from '../config/api.ts';
+} from '../scripts/api.ts';
 
 const folders: string[] = [];
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { run } from './support/run.ts';
+import { run, type Finished } from './support/run.ts';
 import {
   fences,
   markdownIn,
@@ -21,16 +21,24 @@ const readmes = readdirSync(join(root, 'packages')).map((name) =>
 const pages = markdownIn('docs');
 const recipes = pages.filter((page) => page.startsWith(join('docs', 'recipes')));
 
+const RUNNER = 'test/support/snippet-runner.ts';
+const NEVER_RUN: Finished = { exitCode: -1, stdout: '', stderr: 'it was never run' };
+
 const snippets = ['README.md', ...pages, ...readmes].flatMap(snippetsOf);
 const skipped = snippets.filter((snippet) => snippet.skipped !== null);
 const runnable = snippets.filter((snippet) => snippet.skipped === null);
 
 let folder = '';
+/** What each of {@link runnable} came to. */
+let finished: Finished[] = [];
 
 // Not while the tests are collected: when none of them runs, nothing is cleaned up.
-beforeAll(() => {
+beforeAll(async () => {
   folder = snippetFolder();
   for (const snippet of snippets) writeSnippet(folder, snippet);
+  const files = runnable.map((snippet) => snippetPath(folder, snippet));
+  const { stdout } = await run(['--import', 'tsx', RUNNER, ...files], root);
+  finished = stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line) as Finished);
 });
 
 afterAll(() => {
@@ -53,10 +61,9 @@ test('L8 every rule that differs from the engine is listed under Divergences', (
   for (const rule of DIFFERENT) expect(section).toContain(`- ${rule}: `);
 });
 
-test.each(runnable)('snippet $number of $document runs', async (snippet) => {
+test.each(runnable)('snippet $number of $document runs', (snippet) => {
   const { code, prints } = snippet;
-  const file = snippetPath(folder, snippet);
-  const { exitCode, stdout, stderr } = await run(['--import', 'tsx', file], root);
+  const { exitCode, stdout, stderr } = finished[runnable.indexOf(snippet)] ?? NEVER_RUN;
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   // A comment behind a console.log says what it prints.
   const promised = [...code.matchAll(/^ *console\.log\(.*\); \/\/ (.*)$/gm)].map(([, line]) => line);
@@ -64,8 +71,9 @@ test.each(runnable)('snippet $number of $document runs', async (snippet) => {
   expect(stdout).toContain(prints);
 });
 
-test('every snippet that can be run here passes the type check', () => {
-  expect(typeErrors(runnable.map((snippet) => snippetPath(folder, snippet)))).toEqual([]);
+test('every snippet that can be run here passes the type check', async () => {
+  const files = runnable.map((snippet) => snippetPath(folder, snippet));
+  expect(await typeErrors(folder, files)).toBe('');
 });
 
 // The report of a run lists them with their reasons.

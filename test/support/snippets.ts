@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import ts from 'typescript';
+import { run } from './run.ts';
 
 export const root = join(import.meta.dirname, '..', '..');
 
@@ -87,18 +87,12 @@ export function writeSnippet(folder: string, snippet: Snippet): void {
   writeFileSync(path, snippet.code);
 }
 
-/** What the compiler has against these files, with the strictness of this repository. */
-export function typeErrors(files: readonly string[]): string[] {
-  const { config } = ts.readConfigFile(join(root, 'config/base.json'), (path) =>
-    readFileSync(path, 'utf8'),
-  ) as { config: unknown };
+/** What the compiler has against the files of a folder, with the strictness of this repository. */
+export async function typeErrors(folder: string, files: readonly string[]): Promise<string> {
   // what a snippet makes may be for the text below it to use
-  const own = { noEmit: true, noUnusedLocals: false };
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root, own);
-  const program = ts.createProgram(files, options);
-  return ts.getPreEmitDiagnostics(program).flatMap(({ file, start = 0, messageText }) => {
-    if (file === undefined || !files.includes(file.fileName)) return [];
-    const line = String(file.getLineAndCharacterOfPosition(start).line + 1);
-    return [`${file.fileName}:${line}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`];
-  });
+  const compilerOptions = { noEmit: true, noUnusedLocals: false };
+  const project = { extends: '../scripts/base.json', compilerOptions, files };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(project));
+  const compiler = 'node_modules/typescript7/bin/tsc'; // the native one: it takes a fifth of the time
+  return (await run([compiler, '-p', folder], root)).stdout;
 }

@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 function start(typedIn: string, ...args: string[]) {
   const { PATH = '' } = process.env;
   const options = { cwd: ROOT, env: { PATH, INIT_CWD: typedIn } };
-  const command = ['--import', 'tsx', 'config/start.ts', ...args];
+  const command = ['--import', 'tsx', 'scripts/start.ts', ...args];
   return new Promise((resolve) => {
     execFile(process.execPath, command, options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : error.code, stdout, stderr });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, test } from 'vitest';
 
-import { buildPage } from '../../../../../config/page.ts';
+import { buildPage } from '../../../../../scripts/page.ts';
 import { CHROMIUM, launchChromium, NEEDS_CHROMIUM } from '../../../../../test/support/chromium.ts';
 import { TOKEN, withServer, type TestHost, type TestHostOptions } from '../../http-support.ts';
 import { Tabs } from './tabs.ts';

@@ -28,14 +28,14 @@ const folders = given === undefined ? packages : [resolve(given)];
 if (!folders.every((folder) => packages.includes(folder))) {
   throw new TypeError(`expected the folder of a package, got ${String(given)}`);
 }
-const project = given === undefined ? join(root, 'config/all.json') : projectOf(resolve(given));
+const project = given === undefined ? join(root, 'scripts/all.json') : projectOf(resolve(given));
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
 execFileSync(process.execPath, [compiler, '-b', project], { stdio: 'inherit' });
 await Promise.all(folders.map(bundle));
 if (folders.includes(host)) await buildPage(); // into the same folder, which was cleared above
 
 function projectOf(folder: string): string {
-  return join(folder, folder === root ? 'config/agent-loop.json' : 'tsconfig.build.json');
+  return join(folder, folder === root ? 'scripts/agent-loop.json' : 'tsconfig.build.json');
 }
 
 /** The parts that entry points share are files of their own, so that each is there once. */
