@@ -2,7 +2,7 @@ import { isRecord } from '@celestea/core';
 
 import { tornError } from './ai-sdk/finish-reason.ts';
 import { parseBody } from './ai-sdk/provider-words.ts';
-import { repeatedId } from './repeated-id.ts';
+import { repeatedId } from './ai-sdk/repeated-calls.ts';
 
 /** What a piece of a call says; `null` for what it does not, or not in a way that can be used. */
 interface Piece {

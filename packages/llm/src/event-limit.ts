@@ -1,4 +1,4 @@
-import { AnswerError } from './answer-error.ts';
+import { AnswerError } from './ai-sdk/answer-error.ts';
 
 /** The most bytes of one event of a stream: a reader has to keep all of them. */
 const MAX_EVENT_BYTES = 16 * 1024 * 1024;

@@ -1,9 +1,8 @@
-import { isRecord, LlmError, type Llm } from '@celestea/core';
+import { expectThat, isRecord, LlmError, type Llm } from '@celestea/core';
 
-import { expectHook, expectLlm, expectThat } from './expect.ts';
 import { closeReply, openReply, type EarlyFailure, type UsageEvent } from './first-event.ts';
-import { tell } from './hook.ts';
-import type { NamedLlm } from './named-llm.ts';
+import { expectHook, tell } from './hook.ts';
+import { expectLlm, type NamedLlm } from './named-llm.ts';
 
 /** A change from one model to the next. */
 export interface FallbackNotice {
@@ -46,7 +45,8 @@ export interface FallbackOptions {
  */
 export function withFallback(llms: readonly NamedLlm[], options: FallbackOptions = {}): Llm {
   const [first, ...rest] = readModels(llms);
-  expectThat(isRecord(options), 'options', 'an object such as { onAnswer }', options);
+  const isObject: boolean = isRecord(options); // a test that does not narrow
+  expectThat(isObject, 'options', 'an object such as { onAnswer }', options);
   const { onFallback, onAnswer } = options;
   expectHook('onFallback', onFallback);
   expectHook('onAnswer', onAnswer);

@@ -8,7 +8,7 @@ export type { KeyedProviderName, ProviderName } from './env/providers.ts';
 export { LlmSetupError } from './env/setup-error.ts';
 export { withFallback } from './fallback.ts';
 export type { FallbackNotice, FallbackOptions } from './fallback.ts';
-export { llmFromEnv } from './from-env.ts';
+export { llmFromEnv } from './env/from-env.ts';
 export type { NamedLlm } from './named-llm.ts';
 export { OfflineLlm } from './offline/offline-llm.ts';
 export type { OfflineLlmOptions } from './offline/offline-llm.ts';

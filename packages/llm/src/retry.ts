@@ -1,8 +1,8 @@
-import { isRecord, LlmError, type Llm } from '@celestea/core';
+import { expectThat, isRecord, LlmError, type Llm } from '@celestea/core';
 
-import { expectHook, expectLlm, expectThat } from './expect.ts';
 import { openReply, type EarlyFailure, type UsageEvent } from './first-event.ts';
-import { tell } from './hook.ts';
+import { expectHook, tell } from './hook.ts';
+import { expectLlm } from './named-llm.ts';
 import { pause } from './pause.ts';
 
 /** What a {@link RetryPolicy} says about a try that comes. */
@@ -120,7 +120,8 @@ interface RetryPlan {
 }
 
 function readPolicy(policy: RetryPolicy): RetryPlan {
-  expectThat(isRecord(policy), 'policy', 'an object such as { retries: 2 }', policy);
+  const isObject: boolean = isRecord(policy); // a test that does not narrow
+  expectThat(isObject, 'policy', 'an object such as { retries: 2 }', policy);
   const { retries = 2, onRetry, random = Math.random } = policy;
   const isCount = Number.isSafeInteger(retries) && retries >= 0;
   expectThat(isCount, 'retries', 'a whole number from 0', retries);

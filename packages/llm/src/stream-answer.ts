@@ -1,5 +1,5 @@
 import { bodyReason, isErrorBody, parseBody } from './ai-sdk/provider-words.ts';
-import { AnswerError } from './answer-error.ts';
+import { AnswerError } from './ai-sdk/answer-error.ts';
 import { limitEvents } from './event-limit.ts';
 
 /** The most bytes, after decoding, that are read of an answer that is no stream. */

@@ -6,7 +6,7 @@ import { ADAPTERS, type Adapter, type Adapters } from '../src/env/adapters.ts';
 import type { LlmFromEnvOptions } from '../src/env/options.ts';
 import { LlmSetupError } from '../src/env/setup-error.ts';
 import { setUpLlm } from '../src/env/set-up-llm.ts';
-import { llmFromEnv } from '../src/from-env.ts';
+import { llmFromEnv } from '../src/env/from-env.ts';
 import { json, startProvider } from './support/any-provider.ts';
 import {
   ALL,

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { MODELS_WAIT_MS } from '../src/env/first-model.ts';
 import { LlmSetupError } from '../src/env/setup-error.ts';
-import { llmFromEnv } from '../src/from-env.ts';
+import { llmFromEnv } from '../src/env/from-env.ts';
 import { json, modelList, startProvider, type Answer } from './support/any-provider.ts';
 import { failureOf, modelOf, NOWHERE } from './support/environment.ts';
 

@@ -2,7 +2,7 @@ import { userMessageWithImages } from '@celestea/core';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 
-import { llmFromEnv } from '../src/from-env.ts';
+import { llmFromEnv } from '../src/env/from-env.ts';
 import { ANSWER, json, modelList, startProvider } from './support/any-provider.ts';
 import {
   ALL,

@@ -1,7 +1,6 @@
 import type { JSONObject, SharedV3ProviderOptions } from '@ai-sdk/provider';
-import { isRecord } from '@celestea/core';
+import { expectThat, isRecord } from '@celestea/core';
 
-import { expectThat } from '../expect.ts';
 import type { AttachmentReader, PictureSource } from './pictures.ts';
 
 /** How an AI SDK model is asked. Everything may be left out. */

@@ -6,7 +6,7 @@ import {
 } from '@ai-sdk/provider';
 import { isRecord, LlmError, type ModelFailureKind, type TimeoutStage } from '@celestea/core';
 
-import { AnswerError } from '../answer-error.ts';
+import { AnswerError } from './answer-error.ts';
 import { mayPass } from './may-pass.ts';
 import {
   bodyReason,

@@ -3,7 +3,6 @@ import type { LlmError, StreamEvent } from '@celestea/core';
 
 import type { ReplyTranslator } from './reply-parts.ts';
 import type { RequestWait } from './request-wait.ts';
-import { Turns } from './turns.ts';
 
 /** Milliseconds a provider has to close a stream that is over, so that its connection is kept. */
 const CLOSING_MS = 1000;
@@ -119,6 +118,34 @@ export class PartStream implements AsyncIterableIterator<StreamEvent> {
     } catch {
       // what breaks after the end of a reply is of no account
     }
+  }
+}
+
+/** How many steps may follow each other without a wait. */
+const STEPS = 64;
+
+/** Kept, since whoever puts another clock in place of this one may never let it run. */
+const schedule: (run: () => void) => unknown =
+  'setImmediate' in globalThis ? globalThis.setImmediate : globalThis.setTimeout;
+
+/**
+ * Keeps a loop from running on without end over what is always there at once: timers and
+ * aborts would never have their turn.
+ */
+class Turns {
+  #steps = 0;
+
+  /** Whether it is time to {@link wait}, counting this step. */
+  isOver(): boolean {
+    this.#steps = (this.#steps + 1) % STEPS;
+    return this.#steps === 0;
+  }
+
+  /** Lets everything else have its turn. */
+  async wait(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      schedule(resolve);
+    });
   }
 }
 

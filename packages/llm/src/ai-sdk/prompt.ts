@@ -19,10 +19,9 @@ import {
   type ToolCall,
 } from '@celestea/core';
 
-import { plainCallIds } from './call-ids.ts';
 import { picturePart, type PictureSource } from './pictures.ts';
+import { plainCallIds, plainToolName } from './plain-names.ts';
 import { readProviderMeta } from './provider-meta.ts';
-import { plainToolName } from './tool-names.ts';
 
 /** What a conversion needs besides the request. */
 export interface PromptOptions {

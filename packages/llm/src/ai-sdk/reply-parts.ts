@@ -13,10 +13,9 @@ import {
   type Usage,
 } from '@celestea/core';
 
-import { givenId } from '../repeated-id.ts';
 import { checkEnd, finishOf, tornError } from './finish-reason.ts';
 import { mergeMetadata, type ProviderMeta } from './provider-meta.ts';
-import { withoutRepeats } from './repeated-calls.ts';
+import { givenId, withoutRepeats } from './repeated-calls.ts';
 
 type Finish = Extract<LanguageModelV3StreamPart, { type: 'finish' }>;
 

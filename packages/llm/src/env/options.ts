@@ -1,9 +1,9 @@
-import { isRecord } from '@celestea/core';
+import { expectThat, isRecord } from '@celestea/core';
 
 import type { AiSdkLlmOptions } from '../ai-sdk/ai-sdk-options.ts';
 import { BASE_URL_EXPECTED, describeBaseURL, readBaseURL, type BaseURL } from '../base-url.ts';
-import { expectHook, expectThat } from '../expect.ts';
 import type { FallbackNotice } from '../fallback.ts';
+import { expectHook } from '../hook.ts';
 import type { RetryNotice, RetryPolicy } from '../retry.ts';
 
 /** How a model is set up from the environment. Everything may be left out. */

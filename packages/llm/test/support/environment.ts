@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
 import type { LlmFromEnvOptions } from '../../src/env/options.ts';
-import { llmFromEnv } from '../../src/from-env.ts';
+import { llmFromEnv } from '../../src/env/from-env.ts';
 import type { NamedLlm } from '../../src/named-llm.ts';
 
 export type Env = Record<string, string | undefined>;

@@ -1,7 +1,7 @@
-import { ADAPTERS } from './env/adapters.ts';
-import type { LlmFromEnvOptions } from './env/options.ts';
-import { setUpLlm } from './env/set-up-llm.ts';
-import type { NamedLlm } from './named-llm.ts';
+import { ADAPTERS } from './adapters.ts';
+import type { LlmFromEnvOptions } from './options.ts';
+import { setUpLlm } from './set-up-llm.ts';
+import type { NamedLlm } from '../named-llm.ts';
 
 /**
  * The model that the environment asks for, under the name `provider:model`; `null` when there is
