@@ -15,15 +15,31 @@ export function isTornRow(bytes: Uint8Array): boolean {
     return false;
   }
   if (text.length < ROW_START.length) return ROW_START.startsWith(text);
-  return text.startsWith(ROW_START) && !isJson(text) && isJsonStart(text);
+  return text.startsWith(ROW_START) && isObjectStart(text);
 }
 
 const STREAM = { stream: true };
 
-/** Whether something makes JSON of a text: the end of its last token, then the brackets' ends. */
-function isJsonStart(text: string): boolean {
-  const { inString, closers } = endOf(text);
-  return (inString ? STRING_ENDS : TOKEN_ENDS).some((end) => isJson(text, end, closers));
+/**
+ * Whether the end of its last token and brackets make one object of a text. One pass counts what
+ * is open; that all of it is JSON is for the parser to say.
+ */
+function isObjectStart(text: string): boolean {
+  const open: string[] = [];
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charAt(at);
+    if (char === '"') inString = !inString;
+    else if (inString) at += char === '\\' ? 1 : 0;
+    else if (char === '{') open.push('}');
+    else if (char === '[') open.push(']');
+    else if (char === '}' || char === ']') {
+      open.pop();
+      if (open.length === 0) return false; // it is whole, whatever stands behind it
+    }
+  }
+  const closers = open.reverse().join('');
+  return (inString ? STRING_ENDS : TOKEN_ENDS).some((end) => isJson(text, end + closers));
 }
 
 /** Inside of a text: the end of an escape, the quote, and a value when the text is a name. */
@@ -35,24 +51,9 @@ const TOKEN_ENDS = [
   ...['true', 'false', 'null'].flatMap((word) => [1, 2, 3, 4].map((from) => word.slice(from))),
 ];
 
-/** Where a text that starts as JSON does stops: inside of a string or not, and what it left open. */
-function endOf(text: string): { inString: boolean; closers: string } {
-  const open: string[] = [];
-  let inString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text.charAt(at);
-    if (char === '"') inString = !inString;
-    else if (inString) at += char === '\\' ? 1 : 0;
-    else if (char === '{') open.push('}');
-    else if (char === '[') open.push(']');
-    else if (char === '}' || char === ']') open.pop();
-  }
-  return { inString, closers: open.reverse().join('') };
-}
-
-function isJson(...parts: readonly string[]): boolean {
+function isJson(text: string, end: string): boolean {
   try {
-    JSON.parse(parts.join(''));
+    JSON.parse(text + end);
     return true;
   } catch {
     return false;
