@@ -81,6 +81,7 @@ const arrows = {
     'prom-client',
     'zod',
   ],
+  offline: [core],
   otel: [core, '@celestea/agent-loop', '@opentelemetry/api'],
   cli: [
     core,
@@ -91,6 +92,7 @@ const arrows = {
     '@celestea/tools',
     '@celestea/tools/mcp',
     '@celestea/llm',
+    '@celestea/offline',
     'node:fs',
     'node:path',
     'node:process',

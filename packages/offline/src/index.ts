@@ -1,0 +1,3 @@
+export { OfflineLlm } from './offline-llm.ts';
+export type { OfflineLlmOptions } from './offline-llm.ts';
+export { offlineLlmPlugin } from './plugin.ts';
