@@ -1,7 +1,7 @@
 // A host that composes its services as plugins and finds the loop in its Context.
 import { AGENT_LOOP_SERVICE, Context, mountPlugins } from '@celestea/core';
 import { agentLoopPlugin, defaultAgentConfig, type EventSink } from '@celestea/agent-loop';
-import { offlineLlmPlugin } from '@celestea/llm';
+import { offlineLlmPlugin } from '@celestea/offline';
 import { inMemorySessionLogPlugin } from '@celestea/session';
 import { fileTools, toolRegistryPlugin } from '@celestea/tools';
 

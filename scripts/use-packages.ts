@@ -21,7 +21,7 @@ import { callTools, say, ScriptedLlm } from '@celestea/agent-loop/testing';
 import contract from '@celestea/agent-loop/contracts/sse-events.json' with { type: 'json' };
 import { Context, LLM_SERVICE, SESSION_LOG_SERVICE, TOOL_REGISTRY_SERVICE } from '@celestea/core';
 import { createHost } from '@celestea/host';
-import { OfflineLlm } from '@celestea/llm';
+import { OfflineLlm } from '@celestea/offline';
 import { InMemorySessionLog } from '@celestea/session';
 import { defineTool, DefaultToolRegistry } from '@celestea/tools';
 

@@ -1,12 +1,7 @@
 import { errorMessage } from '@celestea/agent-loop';
 import type { AttachmentStore } from '@celestea/core';
-import {
-  llmFromEnv,
-  LlmSetupError,
-  OfflineLlm,
-  type LlmFromEnvOptions,
-  type NamedLlm,
-} from '@celestea/llm';
+import { llmFromEnv, LlmSetupError, type LlmFromEnvOptions, type NamedLlm } from '@celestea/llm';
+import { OfflineLlm } from '@celestea/offline';
 
 import type { TurnSettings } from './args.ts';
 import type { CliParts } from './cli-parts.ts';

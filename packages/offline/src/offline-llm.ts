@@ -44,8 +44,8 @@ export class OfflineLlm implements Llm {
    * tools), one `usage`, and `done` last. When the signal aborts, `interrupted` comes in
    * place of whatever is left.
    */
-  generate(request: ModelRequest, { signal }: GenerateOptions = {}): Promise<LlmStream> {
-    return Promise.resolve(play(request, this.#delayMs, signal));
+  generate(request: ModelRequest, options: GenerateOptions = {}): Promise<LlmStream> {
+    return Promise.resolve(play(request, this.#delayMs, options.signal));
   }
 }
 

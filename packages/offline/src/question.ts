@@ -57,7 +57,9 @@ export function readQuestion(question: string, tools: readonly string[]): Want[]
     file = [...readWords(full).files.keys()].at(-1) ?? file;
     return SELF.test(part) ? introduce(tools) : readPart(full);
   });
-  return wants.slice(0, MAX_WANTS);
+  const isCut = wants.length > MAX_WANTS || question.length > MAX_QUESTION;
+  const rest = isCut ? [say('The question is long, and I left the rest of it aside.')] : [];
+  return [...wants.slice(0, MAX_WANTS), ...rest];
 }
 
 function introduce(tools: readonly string[]): Want[] {

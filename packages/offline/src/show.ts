@@ -49,6 +49,7 @@ function showFile({ args, topics }: Look, value: Fields): string | null {
   const lines = text.replace(/\n$/, '').split('\n').slice(0, MAX_ROWS);
   const first = whole(value['first_line']) ?? 1;
   const total = whole(value['total_lines']);
+  const last = first + lines.length - 1;
   const length = total === null
     ? `I cannot tell how many lines ${name} has.`
     : `${name} has ${counted(total, 'line')}.`;
@@ -57,12 +58,13 @@ function showFile({ args, topics }: Look, value: Fields): string | null {
     const place = inCode(`${path}:${span(first + from, first + to - 1)}`);
     return `${place}\n\n${quoted(lines.slice(from, to))}`;
   };
-  const passages = findPassages(lines, topics);
-  if (passages.length > 0) return passages.map(({ from, to }) => quote(from, to)).join('\n\n');
-  const read = span(first, first + lines.length - 1);
-  const silent = `I read its lines ${read}; they do not mention ${topics.map(inCode).join(', ')}.`;
+  const isPart = first > 1 || last !== total;
+  const lead = isPart ? `${length} I read ${span(first, last)}.` : length;
+  const passages = findPassages(lines, topics).map(({ from, to }) => quote(from, to));
+  if (passages.length > 0) return [...(isPart ? [lead] : []), ...passages].join('\n\n');
+  const silent = ` What I read does not mention ${topics.map(inCode).join(', ')}.`;
   const head = quote(0, Math.min(MAX_HEAD, lines.length));
-  return [topics.length > 0 ? `${length} ${silent}` : length, head].join('\n\n');
+  return `${lead}${topics.length > 0 ? silent : ''}\n\n${head}`;
 }
 
 const span = (from: number, to: number): string =>
@@ -83,7 +85,8 @@ function showMatches({ args }: Look, value: Fields): string | null {
   const rows = [...files].slice(0, MAX_FILES).map(([name, [match = {}, ...more]]) => {
     const place = `${name}:${String(whole(match['line']) ?? '?')}`;
     const rest = more.length > 0 ? ` (and ${counted(more.length, 'more line')})` : '';
-    return `- ${inCode(place)} ${inCode(String(match['text']))}${rest}`;
+    const text = typeof match['text'] === 'string' ? ` ${inCode(match['text'])}` : '';
+    return `- ${inCode(place)}${text}${rest}`;
   });
   if (files.size > MAX_FILES) rows.push(`- and ${String(files.size - MAX_FILES)} more`);
   const most = value['truncated'] === true ? 'at least ' : '';
@@ -102,7 +105,8 @@ function showFolder({ args }: Look, value: Fields): string | null {
   const total = whole(value['total_entries']) ?? names.length;
   const shown = names.slice(0, MAX_ENTRIES);
   const more = total > shown.length ? `, and ${String(total - shown.length)} more` : '';
-  return `${folder} has ${counted(total, 'entry', 'entries')}: ${shown.join(', ')}${more}`;
+  const named = shown.length === 0 ? '.' : `: ${shown.join(', ')}${more}`;
+  return `${folder} has ${counted(total, 'entry', 'entries')}${named}`;
 }
 
 function showWritten({ args }: Look, value: Fields): string | null {

@@ -17,6 +17,7 @@ const RESULTS: Readonly<Record<string, string>> = {
   'wrong types': '{"text":5,"matches":5,"entries":5,"bytes":"5"}',
   'rows of wrong types': '{"matches":[1,null,"a",[],{"path":1}],"entries":[1,null,[],{"name":{}}]}',
   'rows without fields': '{"matches":[{"path":"a"}],"entries":[{}]}',
+  'texts that are none': '{"matches":[{"path":"a","text":{"toString":1}}],"entries":[]}',
   'odd numbers': '{"text":"x","first_line":-5,"total_lines":1e400,"matches":[],"total_entries":-1}',
   depth: `${'['.repeat(50_000)}${']'.repeat(50_000)}`,
   'one long line': JSON.stringify({ text: 'cancel '.repeat(20_000) }),
@@ -55,6 +56,11 @@ const QUESTIONS = [
   `[from ${'x'.repeat(5000)}`,
   `read ${many(50, 'a.md b.md').join(' ')} c.md d.md e.md f.md g.md h.md`,
 ];
+
+test('what is left of a long question is told', async () => {
+  const { answer } = await talk('read a.md b.md c.md d.md e.md f.md g.md', () => '{}');
+  expect(answer).toContain('The question is long, and I left the rest of it aside.');
+});
 
 test.each(QUESTIONS)('a hostile question is answered: %.30j', async (question) => {
   const { calls, answer } = await talk(question, () => '{}');

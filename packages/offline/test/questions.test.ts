@@ -120,7 +120,7 @@ const ANSWERS: readonly [question: string, ...parts: string[]][] = [
     '`README.md:5–7`\n\n> ## Cancelling\n>\n> Pass an `AbortSignal`.\n\n',
     '`README.md:12`\n\n> A cancelled pot is cold.\n\n'],
   ['what does README.md say?', '`README.md` has 12 lines.', '`README.md:1–12`\n\n> # Tea\n>\n'],
-  ['what does README.md say about coffee?', 'I read its lines 1–12; they do not mention `coffee`.'],
+  ['what does README.md say about coffee?', '`README.md` has 12 lines. What I read does not mention `coffee`.\n\n`README.md:1–12`'],
   ['how long is README.md?', '`README.md` has 12 lines.\n\nThis is'],
   ['how are pots cancelled?', 'No rule of mine fits', 'so I look for `pots`, `cancelled` in README.md'],
   ['read b.md', '`read_file` with `{"path":"b.md"}` failed: path: "b.md" does not exist'],
@@ -135,6 +135,13 @@ test.each(ANSWERS)('%s: an answer from the results', async (question, ...parts) 
   const { answer } = await talk(question, files);
   for (const part of parts) expect(answer).toContain(part);
   expect(answer).toMatch(/celestea's offline model: .* cannot reason .*--base-url/);
+});
+
+test('it says which lines it read when those are not all', async () => {
+  const { answer } = await talk('what does a.md say about tea?', () =>
+    JSON.stringify({ text: 'one\nTea.\n', first_line: 1, last_line: 2, total_lines: 9 }),
+  );
+  expect(answer).toContain('`a.md` has 9 lines. I read 1–2.\n\n`a.md:2`\n\n> Tea.\n');
 });
 
 test.each(['denied: rather not', 'this tool call was cancelled'])(

@@ -37,7 +37,7 @@ import type { NamedLlm } from '../named-llm.ts';
  *
  * @example
  * const model = await llmFromEnv({ models: ['anthropic:', 'deepseek:deepseek-chat'] });
- * const llm = model?.llm ?? new OfflineLlm();
+ * if (model === null) throw new Error('there is neither a key nor a server');
  */
 export async function llmFromEnv(options: LlmFromEnvOptions = {}): Promise<NamedLlm | null> {
   return setUpLlm(options, ADAPTERS);

@@ -14,7 +14,7 @@ import {
 import fc from 'fast-check';
 import { expect } from 'vitest';
 
-import { requestOf } from './conversation.ts';
+import { requestOf } from './v3-model.ts';
 
 /** What one `generate` of a {@link TriesLlm} does. */
 export type Try =
@@ -46,7 +46,7 @@ export const tears = (error: unknown, ...events: StreamEvent[]): Try => ({
 });
 export const says = (words: string): Try => streams(text(words), done(words));
 
-export const request: ModelRequest = requestOf([userMessage('go')]);
+export const request: ModelRequest = requestOf({ messages: [userMessage('go')] });
 
 /** Plays one try a `generate`; a call beyond the last one is an error of the test. */
 export class TriesLlm implements Llm {

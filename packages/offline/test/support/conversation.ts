@@ -10,7 +10,7 @@ import {
 } from '@celestea/core';
 import { OfflineLlm } from '@celestea/offline';
 
-export const TOOLS: readonly string[] = ['list_dir', 'read_file', 'search_text', 'write_file'];
+const TOOLS: readonly string[] = ['list_dir', 'read_file', 'search_text', 'write_file'];
 
 export function requestOf(messages: Message[], tools = TOOLS): ModelRequest {
   return {
