@@ -3,12 +3,20 @@ import { defineConfig } from 'vitest/config';
 const packages = ['core', 'session', 'tools', 'llm', 'offline', 'host', 'otel', 'cli'];
 const guards = new URL('test/support/guards.ts', import.meta.url).pathname;
 
-const project = (name: string, root: string) => ({
+/** Suites with real browsers, servers and killed processes: `--mode integration` runs them alone. */
+const INTEGRATION = 'test/**/*.integration.test.ts';
+
+const filesOf = (mode: string): { include: string[]; exclude: string[] } =>
+  mode === 'integration'
+    ? { include: [INTEGRATION], exclude: [] }
+    : { include: ['test/**/*.test.ts'], exclude: [INTEGRATION] };
+
+const project = (name: string, root: string, mode: string) => ({
   extends: true as const,
-  test: { name, root, include: ['test/**/*.test.ts'], setupFiles: [guards] },
+  test: { name, root, ...filesOf(mode), setupFiles: [guards] },
 });
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
     environment: 'node',
     // By default one core is left alone, which on a machine of two is half of it.
@@ -23,8 +31,8 @@ export default defineConfig({
       thresholds: { lines: 90, branches: 85 },
     },
     projects: [
-      project('agent-loop', '.'),
-      ...packages.map((name) => project(name, `./packages/${name}`)),
+      project('agent-loop', '.', mode),
+      ...packages.map((name) => project(name, `./packages/${name}`, mode)),
     ],
   },
-});
+}));

@@ -18,7 +18,7 @@ import {
 import { assertRecovers, assertReported } from './support/reopen-laws.ts';
 
 /** Files a test; of those that are cut at every byte there is one where the others have fifty. */
-const RUNS = Number(process.env['CELESTEA_RUNS'] ?? 100);
+const RUNS = Number(process.env['CELESTEA_RUNS'] ?? 40);
 const some = { numRuns: RUNS };
 const few = { numRuns: Math.ceil(RUNS / 50) };
 /** Only a hang ends a test by the clock. */
