@@ -44,7 +44,7 @@ export const APPROVAL_SERVICE: ServiceToken<ApprovalService> = serviceToken(
 /** How approvals are sought for one call. */
 export interface ApprovalSettings {
   /** Looks for who can be asked; called at each ask. One that throws refuses the call. */
-  find: () => ApprovalService | null | undefined;
+  find?: (() => ApprovalService | null | undefined) | undefined;
   /** How many milliseconds an answer is waited for; without it, as long as it takes. */
   timeoutMs?: number | undefined;
   /** Aborts when the call is cancelled. */
@@ -79,7 +79,7 @@ export async function seekApproval(
   if (signal?.aborted === true) return CANCELLED;
   let service: ApprovalService | null | undefined;
   try {
-    service = atOnce('findApproval', settings.find());
+    service = atOnce('findApproval', settings.find?.());
   } catch (thrown) {
     const text = `the approval service could not be found: ${thrownText(thrown)}`;
     return { kind: 'deny', reason: text };

@@ -29,7 +29,7 @@ export interface Judgement {
 export async function judgeCall(
   guards: readonly ToolGuard[],
   input: ToolInput,
-  approval: ApprovalSettings = { find: () => undefined },
+  approval: ApprovalSettings = {},
 ): Promise<Judgement> {
   let decision: ToolDecision | null = null;
   for (const guard of guards) {

@@ -55,20 +55,17 @@ export interface ToolRegistryOptions {
 export class DefaultToolRegistry implements ToolRegistry {
   readonly #tools = new Map<string, Entry>();
   readonly #guards: ToolGuard[] = [];
-  readonly #findGuards: () => readonly ToolGuard[];
-  readonly #findApproval: () => ApprovalService | undefined;
-  readonly #approvalTimeoutMs: number | undefined;
+  readonly #options: ToolRegistryOptions;
   #schemas: readonly ToolSpec[] | null = null;
 
   /** Throws a `TypeError` when an option is of the wrong type. */
   constructor(options: ToolRegistryOptions = {}) {
-    const { findGuards = () => [], findApproval = () => undefined, approvalTimeoutMs } = options;
-    expectThat(typeof findGuards === 'function', 'findGuards', 'a function', findGuards);
-    expectThat(typeof findApproval === 'function', 'findApproval', 'a function', findApproval);
-    checkApprovalTimeout(approvalTimeoutMs);
-    this.#findGuards = findGuards;
-    this.#findApproval = findApproval;
-    this.#approvalTimeoutMs = approvalTimeoutMs;
+    for (const name of ['findGuards', 'findApproval'] as const) {
+      const find: unknown = options[name];
+      expectThat(find === undefined || typeof find === 'function', name, 'a function', find);
+    }
+    checkApprovalTimeout(options.approvalTimeoutMs);
+    this.#options = { ...options };
   }
 
   /**
@@ -147,12 +144,13 @@ export class DefaultToolRegistry implements ToolRegistry {
     signal: AbortSignal | undefined,
   ): Promise<Judgement> | Judgement | null {
     try {
-      const guards = [...this.#guards, ...atOnce('findGuards', this.#findGuards())];
+      const { findGuards, findApproval: find, approvalTimeoutMs: timeoutMs } = this.#options;
+      const found = findGuards === undefined ? [] : atOnce('findGuards', findGuards());
+      const guards = [...this.#guards, ...found];
       if (guards.length === 0) return null;
       const judged = Object.freeze({ ...call, args: args() });
       noteJudged(call, judged);
-      const approval = { find: this.#findApproval, timeoutMs: this.#approvalTimeoutMs, signal };
-      return judgeCall(guards, judged, approval);
+      return judgeCall(guards, judged, { find, timeoutMs, signal });
     } catch (thrown) {
       return denied(`the guards could not be found: ${thrownText(thrown)}`);
     }

@@ -16,3 +16,9 @@ export function cutText(text: string, max: number): string {
 export function counted(count: number, one: string, many: string, more = false): string {
   return `${String(count)}${more ? '+' : ''} ${count === 1 && !more ? one : many}`;
 }
+
+/** The field `note` of a result, of the parts that are said; no field when none is. */
+export function noteOf(...parts: (string | false)[]): { note?: string } {
+  const note = parts.filter((part) => part !== false).join('; ');
+  return note === '' ? {} : { note };
+}

@@ -1,7 +1,7 @@
 import type { Tool } from '@celestea/core';
 
 import { defineTool } from '../define-tool.ts';
-import { counted } from '../text.ts';
+import { counted, noteOf } from '../text.ts';
 import { FileRoot, kindOf, PATH, type FileKind } from './file-root.ts';
 
 const MAX_ENTRIES = 500;
@@ -71,6 +71,6 @@ async function listDir(
     entries,
     total_entries: all.length,
     truncated: left > 0,
-    ...(left > 0 ? { note: `the last ${String(left)} entries were left out` } : {}),
+    ...noteOf(left > 0 && `the last ${String(left)} entries were left out`),
   };
 }

@@ -1,6 +1,7 @@
 import type { Tool } from '@celestea/core';
 
 import { defineTool } from '../define-tool.ts';
+import { noteOf } from '../text.ts';
 import { looksBinary, SAMPLE_BYTES } from './binary.ts';
 import { FileRoot, PATH, type OpenFile } from './file-root.ts';
 import { quotePath } from './fs-error.ts';
@@ -119,7 +120,7 @@ async function readLines(
     last_line: lastLine,
     total_lines: totalLines,
     truncated: hasMore,
-    ...(hasMore ? { note: noteFor(window) } : {}),
+    ...noteOf(hasMore && noteFor(window)),
   };
 }
 

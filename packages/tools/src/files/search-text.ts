@@ -1,7 +1,7 @@
 import type { Tool } from '@celestea/core';
 
 import { defineTool } from '../define-tool.ts';
-import { codePointStart, counted } from '../text.ts';
+import { codePointStart, counted, noteOf } from '../text.ts';
 import { looksBinary } from './binary.ts';
 import { FileRoot, PATH, type OpenFile } from './file-root.ts';
 import { walkFiles } from './walk.ts';
@@ -123,13 +123,16 @@ async function searchText(
     if (matches.length > maxResults) break;
   }
   const truncated = matches.length > maxResults;
-  const note = noteFor(truncated, maxResults, skipped);
+  const cut =
+    `stopped after ${String(maxResults)} lines, there are more; ` +
+    'narrow the query or the path, or raise max_results';
+  const left = `${String(skipped)} binary, oversized or unreadable entries were not searched`;
   return {
     query,
     matches: matches.slice(0, maxResults),
     files_searched: searched,
     truncated,
-    ...(note === '' ? {} : { note }),
+    ...noteOf(truncated && cut, skipped > 0 && left),
   };
 }
 
@@ -150,14 +153,6 @@ async function readWhole({ handle, bytes: size }: OpenFile): Promise<Uint8Array 
     filled += bytesRead;
   }
   return bytes.subarray(0, filled);
-}
-
-function noteFor(truncated: boolean, maxResults: number, skipped: number): string {
-  const cut =
-    `stopped after ${String(maxResults)} lines, there are more; ` +
-    'narrow the query or the path, or raise max_results';
-  const left = `${String(skipped)} binary, oversized or unreadable entries were not searched`;
-  return [truncated ? cut : '', skipped > 0 ? left : ''].filter((text) => text !== '').join('; ');
 }
 
 function* matchingLines(

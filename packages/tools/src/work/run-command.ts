@@ -2,6 +2,7 @@ import type { Tool } from '@celestea/core';
 
 import { defineTool } from '../define-tool.ts';
 import { expectedKind, PATH, type FileRoot } from '../files/file-root.ts';
+import { noteOf } from '../text.ts';
 import { commandEnvironment } from './environment.ts';
 import { PinnedFolder } from './pinned-folder.ts';
 import { runProcess, type ProcessEnd } from './run-process.ts';
@@ -132,19 +133,16 @@ async function openFolder(files: FileRoot, cwd: string): Promise<PinnedFolder> {
 
 function resultOf(end: ProcessEnd, timeoutMs: number): RunCommandResult {
   const isLate = end.endedFor === 'timeout';
-  const note = [
-    isLate ? `it was ended after ${String(timeoutMs)} ms` : '',
-    end.hadLeftovers ? 'what it had left running was ended' : '',
-    end.isOver ? '' : 'something it started could not be ended and still runs',
-  ]
-    .filter((text) => text !== '')
-    .join('; ');
   return {
     exit_code: end.exitCode,
     signal: end.signal,
     stdout: end.stdout,
     stderr: end.stderr,
     timed_out: isLate,
-    ...(note === '' ? {} : { note }),
+    ...noteOf(
+      isLate && `it was ended after ${String(timeoutMs)} ms`,
+      end.hadLeftovers && 'what it had left running was ended',
+      !end.isOver && 'something it started could not be ended and still runs',
+    ),
   };
 }

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 
 import { errorCode, quotePath } from '../files/fs-error.ts';
-import { OutputWindow } from './output-window.ts';
 import { endGroup, endWithUs, forget } from '../process-group.ts';
 import { within } from '../within.ts';
+import { OutputWindow } from './output-window.ts';
 
 /** How many bytes are kept of each of the two outputs. */
 const KEPT_BYTES = 65_536;
