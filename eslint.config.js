@@ -86,7 +86,7 @@ const arrows = {
   cli: [
     core,
     '@celestea/agent-loop',
-    '@celestea/agent-loop/testing',
+    '@celestea/agent-loop/check',
     '@celestea/host',
     '@celestea/session',
     '@celestea/tools',

@@ -19,5 +19,5 @@ export type { CollectingSink } from './sink.ts';
 export { steeringSource } from './steering.ts';
 export type { SteeringSource } from './steering.ts';
 export { testContext } from './context.ts';
-export { assertLogValid, LogRuleError } from './log-checker.ts';
-export type { LogCheckOptions } from './log-checker.ts';
+export { assertLogValid, LogRuleError } from '../check.ts';
+export type { LogCheckOptions } from '../check.ts';

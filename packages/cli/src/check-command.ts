@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 
 import { errorMessage } from '@celestea/agent-loop';
-import { assertLogValid, LogRuleError } from '@celestea/agent-loop/testing';
+import { assertLogValid, LogRuleError } from '@celestea/agent-loop/check';
 import type { SessionEvent } from '@celestea/core';
 import { sessionLogHolder, type LogHolding } from '@celestea/session';
 

@@ -1,5 +1,6 @@
 import {
   effectiveOutcome,
+  expectThat,
   outcomePhase,
   type AssistantMessageRow,
   type SessionEvent,
@@ -7,8 +8,6 @@ import {
   type TurnEndRow,
   type TurnOutcomePhase,
 } from '@celestea/core';
-
-import { requireThat } from './require.ts';
 
 type Fail = (rule: string, message: string) => never;
 
@@ -45,7 +44,8 @@ export function assertLogValid(
   rows: readonly SessionEvent[],
   options: LogCheckOptions = {},
 ): void {
-  requireThat(Array.isArray(rows), 'rows: expected an array of session rows', rows);
+  const isList: boolean = Array.isArray(rows);
+  expectThat(isList, 'rows', 'an array of session rows', rows);
   const checker = new LogChecker();
   rows.forEach((row, index) => {
     checker.check(row, index);

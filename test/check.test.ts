@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { assertLogValid, LogRuleError } from '@celestea/agent-loop/testing';
+import { assertLogValid, LogRuleError } from '@celestea/agent-loop/check';
 import type { SessionEvent, TurnOutcome } from '@celestea/core';
 
 const begin = (id = 'turn-0'): SessionEvent => ({ type: 'turn_start', id });
