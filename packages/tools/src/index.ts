@@ -31,3 +31,5 @@ export { workTools } from './work/work-tools.ts';
 export type { WorkTools, WorkToolsOptions } from './work/work-tools.ts';
 export type { RunCommandResult } from './work/run-command.ts';
 export type { WriteFileResult } from './work/write-file.ts';
+export { SESSION_HOME } from './files/session-home.ts';
+export { editDistance } from './nearest-names.ts';

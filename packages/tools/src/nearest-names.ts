@@ -14,7 +14,7 @@ export function nearestNames(wanted: string, names: readonly string[]): string[]
   const target = comparable(wanted);
   return names
     .slice(0, MAX_COMPARED)
-    .map((name) => ({ name, distance: distance(target, comparable(name)) }))
+    .map((name) => ({ name, distance: editDistance(target, comparable(name)) }))
     .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
     .slice(0, SHOW_NEAREST)
     .map(({ name }) => name);
@@ -23,7 +23,7 @@ export function nearestNames(wanted: string, names: readonly string[]): string[]
 const comparable = (name: string): string => name.slice(0, MAX_LENGTH).toLowerCase();
 
 /** How many characters have to be put in, left out or changed to get from one to the other. */
-function distance(from: string, to: string): number {
+export function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let line = 1; line <= from.length; line += 1) {
     const next = [line];

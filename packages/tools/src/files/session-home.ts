@@ -2,14 +2,14 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 
 /** The folder of a root that holds its sessions, and what guards the agent. */
-const HOME = '.celestea';
+export const SESSION_HOME = '.celestea';
 
 /** What is said of each path to it or below it, whether something stands there or not. */
 export const inSessionHome = (): Error =>
-  new Error(`path: ${JSON.stringify(HOME)} holds the sessions and is not for tools`);
+  new Error(`path: ${JSON.stringify(SESSION_HOME)} holds the sessions and is not for tools`);
 
 /** Whether it is the name of the home, as a folder lists it. */
-export const isSessionHomeName = (name: string): boolean => name === HOME;
+export const isSessionHomeName = (name: string): boolean => name === SESSION_HOME;
 
 /**
  * Whether a path without links is the home of the sessions of `root` or lies below it. What stands
@@ -17,7 +17,7 @@ export const isSessionHomeName = (name: string): boolean => name === HOME;
  * `.CELESTEA` is the same folder.
  */
 export async function isInSessionHome(root: string, real: string): Promise<boolean> {
-  const home = await realpath(join(root, HOME)).catch(() => null);
+  const home = await realpath(join(root, SESSION_HOME)).catch(() => null);
   if (home === null) return false;
   const toHome = namesBelow(root, home);
   const names = namesBelow(root, real);
@@ -34,7 +34,7 @@ export async function wouldBeInSessionHome(
   folder: string,
   name: string,
 ): Promise<boolean> {
-  if (folder === root && name.normalize('NFKC').toLowerCase() === HOME) return true;
+  if (folder === root && name.normalize('NFKC').toLowerCase() === SESSION_HOME) return true;
   return isInSessionHome(root, join(folder, name));
 }
 

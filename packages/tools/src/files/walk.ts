@@ -1,10 +1,11 @@
 import { kindOf, pathIn, type FileKind, type FileRoot } from './file-root.ts';
+import { SESSION_HOME } from './session-home.ts';
 
 /**
  * What is made by machines, or fetched, and would drown what people wrote. The home of sessions of
  * the root is never listed; one further down belongs to another root.
  */
-const SKIPPED_FOLDERS = new Set(['node_modules', '.git', '.celestea', 'dist']);
+const SKIPPED_FOLDERS = new Set(['node_modules', '.git', SESSION_HOME, 'dist']);
 
 /** One file of a walk, or a folder that could not be listed. */
 export interface WalkedPath {
