@@ -93,6 +93,7 @@ const arrows = {
     '@celestea/tools/mcp',
     '@celestea/llm',
     '@celestea/offline',
+    'node:events',
     'node:fs',
     'node:path',
     'node:process',

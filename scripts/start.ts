@@ -4,7 +4,7 @@
  */
 import process from 'node:process';
 
-import { parseCommand } from '../packages/cli/src/args.ts';
+import { parseCommand } from '../packages/cli/src/command-line.ts';
 import { buildPage, isPageStale } from './page.ts';
 
 const parsed = parseCommand(process.argv.slice(2));

@@ -1,16 +1,15 @@
-import { parseCommand } from './args.ts';
-import { runCheck } from './check-command.ts';
-import type { CliParts } from './cli-parts.ts';
-import { misuse } from './complain.ts';
-import { EXIT, type ExitCode } from './exit-code.ts';
-import { HELP } from './help.ts';
-import type { CliIo } from './io.ts';
-import { runLog } from './log-command.ts';
+import { runAsk } from './ask-command.ts';
+import { parseCommand } from './command-line.ts';
+import { EXIT, misused, refuse, type ExitCode } from './exit.ts';
+import { helpText } from './help.ts';
+import type { CliIo, CliParts } from './io.ts';
 import { runPrompt } from './prompt.ts';
-import { runTurn } from './run-turn.ts';
 import { runServe } from './serve-command.ts';
-import { runTools } from './tools-command.ts';
-import { CLI_VERSION } from './version.ts';
+import { runCheck, runLog } from './session-commands.ts';
+import { runTools } from './tools.ts';
+
+/** The version of this package, as its package.json has it. */
+export const CLI_VERSION = '0.1.0';
 
 /**
  * Runs the command `celestea` and gives its exit code; touches nothing but `io`, the server of
@@ -31,34 +30,34 @@ export async function runCli(
   parts: CliParts = {},
 ): Promise<ExitCode> {
   const parsed = parseCommand(argv);
-  if (!parsed.ok) return misuse(io.stderr, parsed.error);
+  if (!parsed.ok) return refuse(io.stderr, misused(parsed.error));
   const { command } = parsed;
   switch (command.kind) {
     case 'help':
-      io.stdout.write(HELP);
+      io.stdout.write(helpText());
       return EXIT.completed;
     case 'version':
       io.stdout.write(`celestea ${CLI_VERSION}\n`);
       return EXIT.completed;
     case 'ask':
-      return runTurn(command, io, parts);
+      return runAsk(command.input, command.options, io, parts);
     case 'prompt': {
       const { terminal, env } = io;
       if (terminal !== undefined && env['TERM'] !== 'dumb') {
-        return runPrompt(command, io, terminal, parts);
+        return runPrompt(command.options, io, terminal, parts);
       }
-      io.stdout.write(HELP);
+      io.stdout.write(helpText());
       if (command.bare) return EXIT.completed;
-      return misuse(io.stderr, 'question: expected some words, got nothing');
+      return refuse(io.stderr, misused('question: expected some words, got nothing'));
     }
     case 'log':
-      return runLog(command, io);
+      return runLog(command.file, command.options, io);
     case 'check':
-      return runCheck(command, io);
+      return runCheck(command.file, io);
     case 'tools':
-      return runTools(command, io);
+      return runTools(command.options, io);
     case 'serve':
-      return runServe(command, io, parts);
+      return runServe(command.options, io, parts);
     default:
       return command satisfies never;
   }

@@ -1,9 +1,4 @@
-import {
-  createAgentLoop,
-  type DefaultAgentLoop,
-  type DiagnosticListener,
-  type EventSink,
-} from '@celestea/agent-loop';
+import { createAgentLoop, type DefaultAgentLoop } from '@celestea/agent-loop';
 import {
   Context,
   LLM_SERVICE,
@@ -12,41 +7,23 @@ import {
   type AttachmentStore,
   type ImageRef,
   type InjectionSource,
-  type Llm,
+  type SessionLog,
   type ToolRegistry,
   type TurnOutcome,
 } from '@celestea/core';
 
-import { agentConfigOf, timeoutsOf } from './agent-config.ts';
 import { Approvals } from './approvals.ts';
-import type { TurnSettings } from './args.ts';
-import type { CliParts } from './cli-parts.ts';
-import { remark, type Refusal } from './complain.ts';
-import { startDeadline } from './deadline.ts';
-import { formatDuration } from './format.ts';
-import type { CliIo } from './io.ts';
-import type { TurnLimits } from './limits.ts';
-import { ModelNotices, type ModelNoticeListener } from './model-notices.ts';
-import { openModel, type OpenedModel } from './open-model.ts';
-import { findSession, openSession, type Session } from './open-session.ts';
-import { pictureAdvice } from './picture-advice.ts';
-import { typedInFolder } from './places.ts';
-import type { SessionLabel } from './render.ts';
-import { checkRoot, openToolSet, rootOf, type ToolSet } from './tool-set.ts';
-import { TurnLog } from './turn-log.ts';
+import { remark, type Refusal } from './exit.ts';
+import { pictureAdvice } from './images.ts';
+import type { CliIo, CliParts } from './io.ts';
+import { ModelNotices, openModel, type OpenedModel } from './model.ts';
+import type { Options } from './options.ts';
+import { findPlaces } from './places.ts';
+import { findSession, type Session } from './session.ts';
+import { formatDuration } from './text.ts';
+import { openToolSet, type ToolSet } from './tools.ts';
 import type { TurnMeter } from './turn-meter.ts';
-
-/** What is told of a turn while it runs. */
-export interface TurnView {
-  readonly sink: EventSink;
-  readonly onDiagnostic: DiagnosticListener;
-  /** Told of what the model does beside its replies. */
-  readonly onModelNotice: ModelNoticeListener;
-  /** Told what the person can do about a model that fails. */
-  readonly onAdvice: (text: string) => void;
-  /** Told before the turn ends because it took too long. */
-  readonly onTimeout: (reason: string) => void;
-}
+import { diagnosticNote, type TurnView } from './turn-view.ts';
 
 /** What one turn is run with. */
 export interface TurnRun {
@@ -54,158 +31,155 @@ export interface TurnRun {
   readonly meter: TurnMeter;
   /** Cancels the turn. */
   readonly cancel: AbortController;
-  /** Pictures that go with the question; the session has them. */
+  /** Pictures that go with the input; the session has them. */
   readonly attachments?: readonly ImageRef[];
   /** Messages that come in meanwhile. */
   readonly steering?: InjectionSource;
 }
 
+/** What a {@link Conversation} is made of. */
 interface ConversationParts {
+  readonly root: string;
   readonly model: OpenedModel;
   readonly notices: ModelNotices;
-  readonly root: string;
   readonly session: Session;
   readonly tools: ToolSet;
-  readonly approvals: Approvals;
-  readonly limits: TurnLimits;
+  /** Milliseconds a turn may take; `null` is no limit. */
+  readonly timeout: number | null;
   readonly signal: AbortSignal;
 }
 
 /** Turns over one session, with the files of one folder. It is closed by who opened it. */
 export class Conversation {
-  readonly log: TurnLog;
-  /** What is told of the file that keeps it; `null` when nothing is kept. */
-  readonly label: SessionLabel | null;
-  /** The questions of the calls that have to be approved. */
-  readonly approvals: Approvals;
-  /** Where the pictures of the session are. */
-  readonly attachments: AttachmentStore;
-  /** Closes the session and ends the servers. Rejects when the session's disk fails. */
-  readonly close: () => Promise<void>;
-  /** Who answers. */
-  readonly model: string;
   /** The folder, absolute. */
   readonly root: string;
-  readonly #llm: Llm;
-  readonly #sendsPictures: boolean;
-  readonly #notices: ModelNotices;
+  readonly model: OpenedModel;
+  readonly session: Session;
+  /** The questions of the calls that have to be approved. */
+  readonly approvals: Approvals = new Approvals();
+  readonly #parts: ConversationParts;
+  readonly #log: SessionLog;
   readonly #registry: ToolRegistry;
-  readonly #timeoutMs: number | null;
   readonly #loop: DefaultAgentLoop;
+  #lastTurnId = '';
 
   constructor(parts: ConversationParts) {
-    const { root, session, tools, approvals, limits, signal } = parts;
-    const { model, watchesSilence, sendsPictures } = parts.model;
-    this.log = new TurnLog(session.log);
-    this.label = session.label;
-    this.approvals = approvals;
-    this.attachments = session.attachments;
-    this.close = async () => {
-      try {
-        await session.close();
-      } finally {
-        await tools.close();
-      }
-    };
-    this.model = model.name;
+    const { root, model, session, tools, signal } = parts;
     this.root = root;
-    this.#llm = model.llm;
-    this.#sendsPictures = sendsPictures;
-    this.#notices = parts.notices;
-    this.#registry = tools.registryFor(approvals);
-    this.#timeoutMs = limits.timeoutMs;
-    const timeouts = timeoutsOf(limits, { watchesSilence });
-    this.#loop = createAgentLoop(agentConfigOf(model.name, limits), { signal, timeouts });
+    this.model = model;
+    this.session = session;
+    this.#parts = parts;
+    this.#registry = tools.registryFor(this.approvals);
+    this.#loop = createAgentLoop(model.config, { signal, timeouts: model.timeouts });
+    this.#log = withTurnIds(session.log, (id) => {
+      this.#lastTurnId = id;
+    });
+  }
+
+  /** The id of the turn that was begun last; empty before the first one. */
+  get lastTurnId(): string {
+    return this.#lastTurnId;
   }
 
   /** Runs one turn to its end. Rejects only with what a broken seam throws. */
-  async ask(
-    question: string,
-    { view, meter, cancel, attachments, steering }: TurnRun,
-  ): Promise<TurnOutcome> {
-    const milliseconds = this.#timeoutMs;
-    const stopClock = startDeadline(milliseconds, () => {
-      const reason = `it took longer than --timeout, ${formatDuration(milliseconds ?? 0)}`;
-      view.onTimeout(reason);
-      cancel.abort(new DOMException(reason, 'TimeoutError'));
-    });
-    this.#notices.listen(view.onModelNotice, this.model);
+  async ask(input: string, run: TurnRun): Promise<TurnOutcome> {
+    const { view, meter, cancel, attachments, steering } = run;
+    const { model } = this;
+    const { notices, timeout } = this.#parts;
+    const expire = (): void => {
+      const message = `it took longer than --timeout, ${formatDuration(timeout ?? 0)}`;
+      view.tell({ phase: 'timeout', fields: { message }, line: message });
+      cancel.abort(new DOMException(message, 'TimeoutError'));
+    };
+    const timer = timeout === null ? undefined : setTimeout(expire, timeout);
+    notices.listen(view.tell, model.name);
     const ctx = Context.root()
-      .provide(LLM_SERVICE, meter.countSteps(this.#llm))
-      .provide(SESSION_LOG_SERVICE, this.log)
+      .provide(LLM_SERVICE, meter.countSteps(model.llm))
+      .provide(SESSION_LOG_SERVICE, this.#log)
       .provide(TOOL_REGISTRY_SERVICE, meter.timeCalls(this.#registry));
     try {
-      return await this.#loop.runTurnOutcome(ctx, question, {
+      return await this.#loop.runTurnOutcome(ctx, input, {
         attachments,
         signal: cancel.signal,
         sink: view.sink,
         usage: meter.usage,
         injections: steering,
         onDiagnostic: (diagnostic) => {
-          const advice = this.#sendsPictures ? pictureAdvice(diagnostic, this.log) : null;
-          if (advice !== null) view.onAdvice(advice);
-          view.onDiagnostic(diagnostic);
+          const message = model.sendsPictures ? pictureAdvice(diagnostic, this.#log) : null;
+          if (message !== null) view.tell({ phase: 'advice', fields: { message }, line: message });
+          view.tell(diagnosticNote(diagnostic));
         },
       });
     } finally {
-      stopClock();
-      this.#notices.listen(null, this.model);
+      clearTimeout(timer);
+      notices.listen(null, model.name);
+    }
+  }
+
+  /** Closes the session and ends the servers. Rejects when the session's disk fails. */
+  async close(): Promise<void> {
+    const { session, tools } = this.#parts;
+    try {
+      await session.close();
+    } finally {
+      await tools.close();
     }
   }
 }
 
-/** A conversation, or why there is none. */
-export type OpenedConversation =
-  { readonly ok: true; readonly conversation: Conversation } | Refusal;
+/** The same log, which tells the id of each turn: to ask its rows would be to read them all. */
+function withTurnIds(log: SessionLog, onTurnId: (id: string) => void): SessionLog {
+  return {
+    nextTurnId: () => {
+      const id = log.nextTurnId();
+      onTurnId(id);
+      return id;
+    },
+    append: (row) => {
+      log.append(row);
+    },
+    events: () => log.events(),
+    deriveMessages: () => log.deriveMessages(),
+    clear: () => {
+      log.clear();
+    },
+    flush: () => log.flush?.() ?? Promise.resolve(),
+  };
+}
 
 /**
- * Opens a conversation over the folder and the session that the settings name. What is misuse
- * is told before a server is asked for anything, and the session is opened last: what cannot
- * begin leaves none.
+ * Opens a conversation over the folder and the session that the options name, or says why there is
+ * none. What is misuse is told before a server is asked for anything, and the session is opened
+ * last: what cannot begin leaves none.
  */
 export async function openConversation(
-  settings: TurnSettings,
+  options: Options,
   io: CliIo,
   parts: CliParts,
-): Promise<OpenedConversation> {
-  const typedIn = typedInFolder(io);
-  const place = { root: settings.root, typedIn };
-  const badRoot = checkRoot(place);
-  if (badRoot !== null) return badRoot;
-  const found = findSession(settings.session, { root: rootOf(place), typedIn });
+): Promise<Conversation | Refusal> {
+  const { env, signal } = io;
+  const places = findPlaces(options.root, io);
+  if (!places.ok) return places;
+  const found = findSession(options, places, (reason) => {
+    remark(io, reason);
+  });
   if (!found.ok) return found;
   const notices = new ModelNotices();
   let pictures: AttachmentStore | null = null;
-  const model = await openModel(settings, parts, {
-    env: io.env,
-    signal: io.signal,
-    attachments: { read: async (ref) => (await pictures?.read(ref)) ?? null },
-    notices,
-  });
+  const attachments: Pick<AttachmentStore, 'read'> = {
+    read: async (ref) => (await pictures?.read(ref)) ?? null,
+  };
+  const model = await openModel(options, parts, { env, signal, attachments, notices });
   if (!model.ok) return model;
-  const approvals = new Approvals();
-  const { signal } = io;
-  const opened = await openToolSet(settings.tools, { ...place, signal });
-  if (!opened.ok) return opened;
-  const { root, tools } = opened;
-  try {
-    const session = await openSession(found, {
-      root,
-      typedIn,
-      onUnkept: (reason) => {
-        remark(io, reason);
-      },
-    });
-    if (session.ok) {
-      pictures = session.attachments;
-      const { limits } = settings;
-      const all = { model, notices, root, session, tools, approvals, limits, signal };
-      return { ok: true, conversation: new Conversation(all) };
-    }
+  const tools = await openToolSet(options, places, signal);
+  if (!tools.ok) return tools;
+  const session = await found.open();
+  if (!session.ok) {
     await tools.close();
     return session;
-  } catch (error) {
-    await tools.close();
-    throw error;
   }
+  pictures = session.attachments;
+  const { timeout } = options;
+  const { root } = places;
+  return new Conversation({ model, notices, root, session, tools, timeout, signal });
 }

@@ -1,5 +1,16 @@
+import { dashed, OPTION_NAMES, OPTIONS, type OptionName } from './options.ts';
+
+const INDENT = 27;
+const WIDTH = 100;
+
+/** The options of a turn that a host has no use for. */
+const NOT_SERVED = OPTION_NAMES.filter((name) => {
+  const { takenBy } = OPTIONS[name];
+  return takenBy.includes('turn') && !takenBy.includes('serve');
+}).map((name) => `--${dashed(name)}`);
+
 /** What `celestea --help` prints. */
-export const HELP = `celestea: turns of an agent, over the files of a folder
+export const helpText = (): string => `celestea: turns of an agent, over the files of a folder
 
 Usage
   celestea [options] QUESTION...   one turn
@@ -28,41 +39,8 @@ The same where the command is installed, and more
   celestea -- --json is an option of what?
 
 Options
-  --root DIR               the folder of the agent (default: the current one)
-  --json                   one server-sent-event frame a line, and nothing else, on stdout;
-                           pnpm prints a banner of its own unless it is --silent
-  --model [PROVIDER:]MODEL who answers; PROVIDER is deepseek, openai, anthropic, google or local.
-                           Given again: who is asked when the one before fails
-  --base-url URL           ask the OpenAI-compatible server there. The key sent to it is
-                           CELESTEA_API_KEY; without one, OPENAI_API_KEY when that is for this
-                           server: OPENAI_BASE_URL, or OpenAI's own where that is not set
-  --offline                the built-in offline model answers, also when a key is set
-  --image FILE             a PNG, JPEG, WebP or GIF picture that goes with the question; may be
-                           given several times
-  --no-images              tell the model of the session's pictures in words, if it cannot see
-  --session FILE           keep the session in FILE, and continue what is there (default: a new
-                           file in .celestea/sessions of the folder)
-  --resume                 continue the last session of the folder; with --session, FILE has to
-                           be there
-  --no-session             keep nothing
-  --mcp "COMMAND ARG..."   offer the tools of an MCP server as well; it is run without a shell;
-  --mcp URL                may be given several times
-  --read-only              offer neither write_file nor run_command
-  --yes                    allow every call that asks before it runs
-  --timeout SECONDS        cancel the turn when it takes longer
-  --idle-timeout SECONDS   give up on a reply when the model is silent for longer
-  --tool-timeout SECONDS   give up on a call that takes longer; the turn goes on
-  --max-steps N            requests to the model in one turn (default: 16)
-  --window TOKENS          the context window that a request has to fit in
-  --port N                 with serve: listen at 127.0.0.1:N; 0 is any that is free (default:
-                           7717, or any that is free when it is taken)
-  --token-file FILE        with serve: the token is in FILE, which is made when it is not there
-                           (default: that of CELESTEA_TOKEN, or a new one)
-  --log-level LEVEL        with serve: debug, info, warn or error, on stderr (default: warn)
-  --version                print the version
-  -h, --help               print this
-  --                       everything after it belongs to the question, such as log, serve
-
+${OPTION_NAMES.map(optionLines).join('')}\
+${entry('--', 'everything after it belongs to the question, such as log, serve')}
 Who answers: a real model where DEEPSEEK_API_KEY, OPENAI_API_KEY, ANTHROPIC_API_KEY,
 GOOGLE_GENERATIVE_AI_API_KEY or OPENAI_BASE_URL is set, or --base-url is given; else the offline
 one. CELESTEA_MODEL names models when --model does not; beside --base-url they have to be of that
@@ -71,7 +49,7 @@ Writing, commands and the tools of MCP servers ask before they run: y, n with a 
 always. Without a terminal, and with --json, such a call is refused unless --yes is given.
 Ctrl-C cancels the turn and says which calls were abandoned; pressed again, it leaves at once. It
 ends serve, as SIGTERM does, with exit code 0.
-serve takes neither --session, --resume, --no-session, --image, --no-images, --json nor --timeout.
+serve takes none of ${NOT_SERVED.join(', ')}.
 Colours: not when stdout is no terminal or NO_COLOR is set; FORCE_COLOR asks for them.
 Exit codes: 0 completed, 130 cancelled, 143 cancelled by SIGTERM, 2 misuse, 1 anything else.
 `;
@@ -90,3 +68,22 @@ whether a call may run, a line answers: y, n, n and a reason, or a for always.
   /quit    leave, as Ctrl-D does
   Ctrl-C   cancel the turn that runs; drop a half-typed line; else leave
 `;
+
+/** An option as the help shows it; nothing for one that is for demonstrations. */
+function optionLines(name: OptionName): string {
+  const { alias, value, takenBy, help } = OPTIONS[name];
+  if (help === '') return '';
+  const letter = alias === undefined ? '' : `-${alias}, `;
+  const typed = `${letter}--${dashed(name)}${value === null ? '' : ` ${value.name}`}`;
+  const isOnlyServed = takenBy.length === 1 && takenBy.includes('serve');
+  return entry(typed, `${isOnlyServed ? 'with serve: ' : ''}${help}`);
+}
+
+/** What is typed, and beside it what it means, line by line. */
+function entry(typed: string, meaning: string): string {
+  const line = new RegExp(`(?! ).{1,${String(WIDTH - INDENT)}}(?= |$)`, 'g');
+  const lines = meaning.match(line) ?? [];
+  const [first = '', ...more] = lines;
+  const head = `  ${typed}`.padEnd(INDENT - 1);
+  return [`${head} ${first}`, ...more.map((text) => ' '.repeat(INDENT) + text), ''].join('\n');
+}

@@ -1,15 +1,19 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 
-import { errorMessage } from '@celestea/agent-loop';
-import type { AttachmentStore, ImageRef } from '@celestea/core';
+import { errorMessage, type Diagnostic } from '@celestea/agent-loop';
+import {
+  LlmError,
+  messageImages,
+  type AttachmentStore,
+  type ImageRef,
+  type SessionLog,
+} from '@celestea/core';
 import { InMemoryAttachmentStore } from '@celestea/session';
 
-import type { Refusal } from './complain.ts';
-import { EXIT } from './exit-code.ts';
-import { formatBytes } from './format.ts';
+import { failed, misused, type Refusal } from './exit.ts';
 import { kindAt } from './places.ts';
-import { safeLine } from './safe-text.ts';
+import { formatBytes, quoted, safeLine } from './text.ts';
 
 /** A file that holds a picture. */
 export interface ImageFile {
@@ -27,7 +31,6 @@ export type KeptImages = { readonly ok: true; readonly refs: readonly ImageRef[]
 
 /** What the providers take, roughly; a longer file is not even read. */
 const MOST_BYTES = 5 * 1024 * 1024;
-const LONGEST_ERROR = 400;
 
 /**
  * Reads pictures from files, relative to `folder`, and checks that they are pictures of a known
@@ -40,12 +43,12 @@ export async function readImages(files: readonly string[], folder: string): Prom
     try {
       const path = resolve(folder, file);
       const problem = fileProblem(path);
-      if (problem !== null) return refusal(EXIT.misuse, file, problem);
+      if (problem !== null) return misused(problemWith(file, problem));
       const bytes = readFileSync(path);
       await check.put(bytes);
       images.push({ file, bytes });
     } catch (error) {
-      return refusal(EXIT.misuse, file, reasonOf(error));
+      return misused(problemWith(file, reasonOf(error)));
     }
   }
   return { ok: true, images };
@@ -61,7 +64,7 @@ export async function keepImages(
     try {
       refs.push(await store.put(bytes, { name: basename(file) }));
     } catch (error) {
-      return refusal(EXIT.failed, file, reasonOf(error));
+      return failed(problemWith(file, reasonOf(error)));
     }
   }
   return { ok: true, refs };
@@ -70,27 +73,35 @@ export async function keepImages(
 /** A FIFO or a device is not opened: it may never end. */
 function fileProblem(path: string): string | null {
   const kind = kindAt(path);
-  switch (kind) {
-    case 'nothing':
-      return 'it does not exist';
-    case 'folder':
-      return 'expected a file, got a folder';
-    case 'something else':
-      return 'expected a file, got something else';
-    case 'file': {
-      const { size } = statSync(path);
-      if (size <= MOST_BYTES) return null;
-      return `expected at most ${formatBytes(MOST_BYTES)}, got ${formatBytes(size)}`;
-    }
-    default:
-      return kind satisfies never;
-  }
+  if (kind === 'nothing') return 'it does not exist';
+  if (kind !== 'a file') return `expected a file, got ${kind}`;
+  const { size } = statSync(path);
+  if (size <= MOST_BYTES) return null;
+  return `expected at most ${formatBytes(MOST_BYTES)}, got ${formatBytes(size)}`;
 }
 
 /** A store names its argument, which nobody has typed. */
 const reasonOf = (error: unknown): string => errorMessage(error).replace(/^bytes: /, '');
 
-function refusal(code: Refusal['code'], file: string, problem: string): Refusal {
-  const shown = `"${safeLine(file, LONGEST_ERROR)}"`;
-  return { ok: false, code, error: `--image: ${shown}: ${safeLine(problem, LONGEST_ERROR)}` };
+const problemWith = (file: string, problem: string): string =>
+  `--image: ${quoted(file)}: ${safeLine(problem, 400)}`;
+
+const ADVICE =
+  'the model refuses the pictures of this session; --no-images tells it of them in words';
+
+/** How servers speak of what they do not take, `image_url` included. */
+const NAMES_PICTURES = /\bimage|\bpicture|\bvision\b|multi-?modal/i;
+
+/**
+ * What helps when a server has refused a request because of its pictures, which would be sent
+ * with every later turn of the session again; `null` when it failed for another reason.
+ */
+export function pictureAdvice(
+  { kind, error }: Diagnostic,
+  log: Pick<SessionLog, 'deriveMessages'>,
+): string | null {
+  if (kind !== 'model_failed' || !(error instanceof LlmError)) return null;
+  // some servers refuse with a status of their own failure
+  if (error.httpStatus === null || !NAMES_PICTURES.test(error.message)) return null;
+  return log.deriveMessages().some((message) => messageImages(message).length > 0) ? ADVICE : null;
 }

@@ -1,3 +1,5 @@
+import type { LlmFromEnvOptions, NamedLlm } from '@celestea/llm';
+
 /** Where a command writes: a Node stream will do. */
 export interface Output {
   write(text: string): unknown;
@@ -30,4 +32,12 @@ export interface CliIo {
   readonly stopSignal?: AbortSignal | undefined;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
+}
+
+/** What a host may put in place of the command's own parts. */
+export interface CliParts {
+  /** Answers, whatever the command line and the environment say. */
+  readonly model?: NamedLlm;
+  /** Finds the model that they name, in place of `llmFromEnv`; `null` is the offline one. */
+  readonly findModel?: (options: LlmFromEnvOptions) => Promise<NamedLlm | null>;
 }

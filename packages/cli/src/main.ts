@@ -4,8 +4,7 @@ import process from 'node:process';
 import { errorMessage } from '@celestea/agent-loop';
 
 import { runCli } from './cli.ts';
-import { complain } from './complain.ts';
-import { EXIT, type ExitCode } from './exit-code.ts';
+import { complain, EXIT, type ExitCode } from './exit.ts';
 import { interruptHandler } from './interrupt.ts';
 
 const { stdin, stdout, stderr } = process;

@@ -1,157 +1,169 @@
-import { parseArgs } from 'node:util';
+import {
+  baseUrl,
+  count,
+  filled,
+  logLevel,
+  mcpServer,
+  milliseconds,
+  modelName,
+  port,
+  seconds,
+  type LogLevel,
+  type McpServer,
+} from './option-values.ts';
 
-import type { ReadNumber } from './limits.ts';
-import { nearestName } from './nearest.ts';
-import { safeLine } from './safe-text.ts';
+/** What the options say; times are in milliseconds, and `null` is for what was not given. */
+export interface Options {
+  readonly root: string | null;
+  readonly json: boolean;
+  /** `[provider:]model` each: the first answers, the others are asked in order when it fails. */
+  readonly model: readonly string[];
+  readonly baseUrl: string | null;
+  readonly offline: boolean;
+  readonly image: readonly string[];
+  readonly noImages: boolean;
+  readonly session: string | null;
+  readonly resume: boolean;
+  readonly noSession: boolean;
+  readonly mcp: readonly McpServer[];
+  readonly readOnly: boolean;
+  readonly yes: boolean;
+  readonly timeout: number | null;
+  readonly idleTimeout: number | null;
+  readonly toolTimeout: number | null;
+  readonly maxSteps: number | null;
+  readonly window: number | null;
+  /** What the offline model waits between two pieces; for demonstrations and tests. */
+  readonly modelDelay: number;
+  readonly port: number | null;
+  readonly tokenFile: string | null;
+  readonly logLevel: LogLevel;
+  readonly version: boolean;
+  readonly help: boolean;
+}
 
-const OPTIONS = {
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean' },
-  json: { type: 'boolean' },
-  root: { type: 'string' },
-  model: { type: 'string' },
-  'base-url': { type: 'string' },
-  offline: { type: 'boolean' },
-  image: { type: 'string' },
-  'no-images': { type: 'boolean' },
-  session: { type: 'string' },
-  resume: { type: 'boolean' },
-  'no-session': { type: 'boolean' },
-  mcp: { type: 'string' },
-  'read-only': { type: 'boolean' },
-  yes: { type: 'boolean' },
-  timeout: { type: 'string' },
-  'idle-timeout': { type: 'string' },
-  'tool-timeout': { type: 'string' },
-  'max-steps': { type: 'string' },
-  window: { type: 'string' },
-  'model-delay': { type: 'string' },
-  port: { type: 'string' },
-  'token-file': { type: 'string' },
-  'log-level': { type: 'string' },
-} as const;
+/** The name of an option in the code; {@link dashed} gives it as it is typed. */
+export type OptionName = keyof Options;
 
-/** The options, without their dashes. */
-export type OptionName = keyof typeof OPTIONS;
+/** What options are given to: a turn on the command line or at the prompt, or a sub-command. */
+export type CommandName = 'turn' | 'log' | 'check' | 'tools' | 'serve';
 
-/** What the value of an option is, for the message when it is missing. */
-const VALUES: Partial<Record<OptionName, string>> = {
-  root: 'a folder',
-  model: 'a model',
-  'base-url': 'a URL',
-  image: 'a file',
-  session: 'a file',
-  mcp: 'a command or a URL',
-  timeout: 'a number of seconds',
-  'idle-timeout': 'a number of seconds',
-  'tool-timeout': 'a number of seconds',
-  'max-steps': 'a number of steps',
-  window: 'a number of tokens',
-  'model-delay': 'a number of milliseconds',
-  port: 'a number',
-  'token-file': 'a file',
-  'log-level': 'a level',
+/** One option. */
+export interface Option<Value> {
+  /** A letter that stands for it as well. */
+  readonly alias?: string;
+  /** Its value as the help names it, and what is said to be expected; `null` for a flag. */
+  readonly value: { readonly name: string; readonly expected: string } | null;
+  /** What it is when it was not given. */
+  readonly usual: Value;
+  /** Reads what was given, after what was given before. Throws a {@link WrongValue}. */
+  readonly read: (text: string, before: Value) => Value;
+  readonly takenBy: readonly CommandName[];
+  /** What the help says; an option without is not in there. */
+  readonly help: string;
+}
+
+const flag = (takenBy: readonly CommandName[], help: string): Option<boolean> => ({
+  value: null,
+  usual: false,
+  read: () => true,
+  takenBy,
+  help,
+});
+
+/** The last one that is given counts. */
+const one = <Value>(
+  name: string,
+  expected: string,
+  read: (text: string) => Value,
+  takenBy: readonly CommandName[],
+  help: string,
+): Option<Value | null> => ({ value: { name, expected }, usual: null, read, takenBy, help });
+
+/** All that are given count. */
+const many = <Value>(
+  name: string,
+  expected: string,
+  read: (text: string) => Value,
+  takenBy: readonly CommandName[],
+  help: string,
+): Option<readonly Value[]> => ({
+  value: { name, expected },
+  usual: [],
+  read: (text, before) => [...before, read(text)],
+  takenBy,
+  help,
+});
+
+const TURN: readonly CommandName[] = ['turn'];
+const SERVE: readonly CommandName[] = ['serve'];
+const TURNS: readonly CommandName[] = ['turn', 'serve'];
+const TOOLS: readonly CommandName[] = ['turn', 'tools', 'serve'];
+const SECONDS = 'a number of seconds';
+
+/** All there is to know of each option, in the order of the help. */
+export const OPTIONS: { readonly [Name in OptionName]: Option<Options[Name]> } = {
+  root: one('DIR', 'a folder', filled('a folder'), TOOLS,
+    'the folder of the agent (default: the current one)'),
+  json: flag(['turn', 'log', 'tools'],
+    'one server-sent-event frame a line, and nothing else, on stdout; pnpm prints a banner of its ' +
+      'own unless it is --silent'),
+  model: many('[PROVIDER:]MODEL', 'a model', modelName, TURNS,
+    'who answers; PROVIDER is deepseek, openai, anthropic, google or local. Given again: who is ' +
+      'asked when the one before fails'),
+  baseUrl: one('URL', 'a URL', baseUrl, TURNS,
+    'ask the OpenAI-compatible server there. The key sent to it is CELESTEA_API_KEY; without one, ' +
+      'OPENAI_API_KEY when that is for this server: OPENAI_BASE_URL, or OpenAI\'s own where that ' +
+      'is not set'),
+  offline: flag(TURNS, 'the built-in offline model answers, also when a key is set'),
+  image: many('FILE', 'a file', filled('a file'), TURN,
+    'a PNG, JPEG, WebP or GIF picture that goes with the question; may be given several times'),
+  noImages: flag(TURN, 'tell the model of the session\'s pictures in words, if it cannot see'),
+  session: one('FILE', 'a file', filled('a file'), TURN,
+    'keep the session in FILE, and continue what is there (default: a new file in ' +
+      '.celestea/sessions of the folder)'),
+  resume: flag(TURN,
+    'continue the last session of the folder; with --session, FILE has to be there'),
+  noSession: flag(TURN, 'keep nothing'),
+  mcp: many('SERVER', 'a command or a URL', mcpServer, TOOLS,
+    'offer the tools of an MCP server as well: "COMMAND ARG...", which is run without a shell, or ' +
+      'a URL; may be given several times'),
+  readOnly: flag(TOOLS, 'offer neither write_file nor run_command'),
+  yes: flag(TURNS, 'allow every call that asks before it runs'),
+  timeout: one('SECONDS', SECONDS, seconds, TURN, 'cancel the turn when it takes longer'),
+  idleTimeout: one('SECONDS', SECONDS, seconds, TURNS,
+    'give up on a reply when the model is silent for longer'),
+  toolTimeout: one('SECONDS', SECONDS, seconds, TURNS,
+    'give up on a call that takes longer; the turn goes on'),
+  maxSteps: one('N', 'a number of steps', count, TURNS,
+    'requests to the model in one turn (default: 16)'),
+  window: one('TOKENS', 'a number of tokens', count, TURNS,
+    'the context window that a request has to fit in'),
+  modelDelay: {
+    ...one('MILLISECONDS', 'a number of milliseconds', milliseconds, TURNS, ''),
+    usual: 0,
+    read: milliseconds,
+  },
+  port: one('N', 'a number', port, SERVE,
+    'listen at 127.0.0.1:N; 0 is any that is free (default: 7717, or any that is free when it is ' +
+      'taken)'),
+  tokenFile: one('FILE', 'a file', filled('a file'), SERVE,
+    'the token is in FILE, which is made when it is not there (default: that of CELESTEA_TOKEN, ' +
+      'or a new one)'),
+  logLevel: {
+    value: { name: 'LEVEL', expected: 'a level' },
+    usual: 'warn',
+    read: logLevel,
+    takenBy: SERVE,
+    help: 'debug, info, warn or error, on stderr (default: warn)',
+  },
+  version: flag([], 'print the version'),
+  help: { ...flag([], 'print this'), alias: 'h' },
 };
 
-/** The words of a command line, sorted. */
-export interface Given {
-  readonly flags: Set<OptionName>;
-  /** The last value of each. */
-  readonly values: Map<OptionName, string>;
-  /** All values of each, in their order. */
-  readonly lists: Map<OptionName, string[]>;
-  readonly words: string[];
-  /** Whether `--` stands before the first word. */
-  readonly isEscaped: boolean;
-  /** What is wrong: what was expected and what came. */
-  readonly errors: string[];
-}
+/** The names of all options, in the order of the help. */
+export const OPTION_NAMES = Object.keys(OPTIONS) as readonly OptionName[];
 
-/**
- * Sorts the words after the command's name; never throws. Options may stand anywhere before
- * `--`, and the last of a kind counts, save for those that may be given several times.
- */
-export function readTokens(argv: readonly string[]): Given {
-  const { tokens } = parseArgs({
-    args: [...argv],
-    options: OPTIONS,
-    allowPositionals: true,
-    strict: false, // the mistakes are told in our own words
-    tokens: true,
-  });
-  const given = {
-    flags: new Set<OptionName>(),
-    values: new Map<OptionName, string>(),
-    lists: new Map<OptionName, string[]>(),
-    words: new Array<string>(),
-    isEscaped: false,
-    errors: new Array<string>(),
-  };
-  for (const token of tokens) {
-    switch (token.kind) {
-      case 'positional':
-        given.words.push(token.value);
-        break;
-      case 'option':
-        takeOption(given, token, argv[token.index] ?? token.rawName);
-        break;
-      case 'option-terminator':
-        given.isEscaped = given.words.length === 0;
-        break;
-      default:
-        token satisfies never;
-    }
-  }
-  return given;
-}
-
-interface OptionToken {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value: string | undefined;
-  readonly inlineValue: boolean | undefined;
-}
-
-function takeOption(given: Given, token: OptionToken, typed: string): void {
-  const { name, rawName, value, inlineValue } = token;
-  if (!isOption(name)) {
-    given.errors.push(unknownOption(typed.replace(/=.*$/s, '')));
-  } else if (OPTIONS[name].type === 'boolean') {
-    if (value === undefined) given.flags.add(name);
-    else given.errors.push(`${rawName}: expected no value, got ${shown(value)}`);
-  } else if (value === undefined) {
-    given.errors.push(`${rawName}: expected ${VALUES[name] ?? 'a value'}, got nothing`);
-  } else if (inlineValue !== true && value.startsWith('-')) {
-    const expected = `${rawName}: expected ${VALUES[name] ?? 'a value'}`;
-    given.errors.push(`${expected}, got ${shown(value)}; if that is it, write ${rawName}=…`);
-  } else {
-    given.values.set(name, value);
-    given.lists.set(name, [...(given.lists.get(name) ?? []), value]);
-  }
-}
-
-/** The number that an option gives, else `null`; notes what is wrong with it among the errors. */
-export function numberOf(
-  { values, errors }: Given,
-  name: OptionName,
-  read: (text: string) => ReadNumber,
-): number | null {
-  const text = values.get(name);
-  if (text === undefined) return null;
-  const result = read(text);
-  if (result.ok) return result.value;
-  errors.push(`--${name}: expected ${result.expected}, got ${shown(text)}`);
-  return null;
-}
-
-const isOption = (name: string): name is OptionName => Object.hasOwn(OPTIONS, name);
-
-/** A word near an option is a slip of the fingers; any other may have been meant as a word. */
-function unknownOption(word: string): string {
-  const near = nearestName(word.replace(/^-+/, '').toLowerCase(), Object.keys(OPTIONS));
-  const advice = near === null ? 'words that start with - go after --' : `did you mean --${near}?`;
-  return `unknown option ${shown(word)}; ${advice}`;
-}
-
-/** A word as it was given, safe to show and bounded. */
-export const shown = (word: string): string => `"${safeLine(word, 80)}"`;
+/** The name of an option as it is typed, without the dashes in front of it. */
+export const dashed = (name: OptionName): string =>
+  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,7 +1,40 @@
 import { realpathSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 
+import { errorMessage } from '@celestea/agent-loop';
+
+import { misused, type Refusal } from './exit.ts';
 import type { CliIo } from './io.ts';
+import { quoted } from './text.ts';
+
+/** Where a command works. */
+export interface Places {
+  readonly ok: true;
+  /** The folder in which the command was typed. */
+  readonly typedIn: string;
+  /** The folder of the agent, absolute. */
+  readonly root: string;
+}
+
+/** The places of a command, or what is wrong with the folder that `--root` names. Never throws. */
+export function findPlaces(root: string | null, io: CliIo): Places | Refusal {
+  const typedIn = typedInFolder(io);
+  const path = resolve(typedIn, root ?? '.');
+  const problem = folderProblem(path);
+  if (problem === null) return { ok: true, typedIn, root: path };
+  return misused(`${root === null ? 'the current folder' : '--root'}: ${problem}`);
+}
+
+function folderProblem(path: string): string | null {
+  try {
+    const kind = kindAt(path);
+    if (kind === 'a folder') return null;
+    if (kind === 'nothing') return `the folder ${quoted(path)} does not exist`;
+    return `expected a folder, but ${quoted(path)} is ${kind}`;
+  } catch (error) {
+    return errorMessage(error);
+  }
+}
 
 /**
  * The folder in which the command was typed. A script runner such as pnpm moves to its
@@ -13,11 +46,11 @@ export function typedInFolder({ cwd, env }: Pick<CliIo, 'cwd' | 'env'>): string 
 }
 
 /** What stands at a path, links followed. Throws what the disk throws, such as `EACCES`. */
-export function kindAt(path: string): 'nothing' | 'folder' | 'file' | 'something else' {
+export function kindAt(path: string): 'nothing' | 'a folder' | 'a file' | 'something else' {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return 'nothing';
-  if (stats.isDirectory()) return 'folder';
-  return stats.isFile() ? 'file' : 'something else';
+  if (stats.isDirectory()) return 'a folder';
+  return stats.isFile() ? 'a file' : 'something else';
 }
 
 /** A path as somebody in `folder` would type it: relative where that is shorter. */

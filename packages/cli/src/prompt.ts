@@ -1,21 +1,17 @@
 import { errorMessage } from '@celestea/agent-loop';
 import type { TurnOutcome } from '@celestea/core';
 
-import { CHOICES, decisionLine, questionLines } from './approval-lines.ts';
-import type { Asker } from './approvals.ts';
-import type { PromptCommand } from './args.ts';
-import type { CliParts } from './cli-parts.ts';
-import { complain, refuse } from './complain.ts';
-import { openConversation, type Conversation } from './conversation.ts';
-import { EXIT, type ExitCode } from './exit-code.ts';
+import { answersIn, questionLines, type Asker } from './approvals.ts';
+import { Conversation, openConversation } from './conversation.ts';
+import { complain, EXIT, refuse, type ExitCode } from './exit.ts';
 import { PROMPT_HELP, PROMPT_HINT } from './help.ts';
 import { interruptHandler } from './interrupt.ts';
-import type { CliIo, Output, Terminal } from './io.ts';
+import type { CliIo, CliParts, Output, Terminal } from './io.ts';
+import type { Options } from './options.ts';
 import { PromptTerminal } from './prompt-terminal.ts';
 import { TurnRenderer } from './render.ts';
-import { safeLine } from './safe-text.ts';
-import { SteeringQueue } from './steering-queue.ts';
-import { createStyle, wantsColours, type Style } from './style.ts';
+import { styleOf, type Style } from './style.ts';
+import { safeLine } from './text.ts';
 import { TurnMeter } from './turn-meter.ts';
 import { linesView } from './turn-view.ts';
 
@@ -25,14 +21,13 @@ import { linesView } from './turn-view.ts';
  * steers it.
  */
 export async function runPrompt(
-  command: PromptCommand,
+  options: Options,
   io: CliIo,
   terminal: Terminal,
   parts: CliParts,
 ): Promise<ExitCode> {
-  const opened = await openConversation(command, io, parts);
-  if (!opened.ok) return refuse(io.stderr, opened);
-  const { conversation } = opened;
+  const conversation = await openConversation(options, io, parts);
+  if (!(conversation instanceof Conversation)) return refuse(io.stderr, conversation);
   try {
     return await new Promise<ExitCode>((resolve) => {
       new Prompt(conversation, io, terminal, resolve).open();
@@ -45,7 +40,8 @@ export async function runPrompt(
 /** The turn that runs, as the person at the prompt can reach it. */
 interface RunningTurn {
   readonly renderer: TurnRenderer;
-  readonly steering: SteeringQueue;
+  /** Lines that the turn has not taken yet. */
+  readonly steering: string[];
   readonly cancel: AbortController;
   /** Ctrl-C. */
   readonly interrupt: () => void;
@@ -97,9 +93,9 @@ class Prompt {
 
   open(): void {
     const { signal } = this.#io;
-    const { model, root, label } = this.#conversation;
+    const { model, root, session } = this.#conversation;
     const renderer = this.#rendererOf(new TurnMeter(this.#io.now));
-    renderer.header(model, root, label);
+    renderer.header(model.name, root, session.label);
     renderer.note(PROMPT_HINT);
     if (signal.aborted) {
       this.#onSignal();
@@ -151,17 +147,17 @@ class Prompt {
   /** Runs turns until nothing is left to say; never rejects. */
   async #converse(first: string): Promise<void> {
     this.#terminal.hidePrompt();
-    let question: string | null = first;
-    while (question !== null && this.#leaving === null) question = await this.#oneTurn(question);
+    let input: string | null = first;
+    while (input !== null && this.#leaving === null) input = await this.#oneTurn(input);
     if (this.#leaving === null) this.#showPrompt();
     else this.#left(this.#leaving);
   }
 
-  /** Gives the question of the next turn: the lines that came too late to steer this one. */
-  async #oneTurn(question: string): Promise<string | null> {
+  /** Gives the input of the next turn: the lines that came too late to steer this one. */
+  async #oneTurn(input: string): Promise<string | null> {
     const meter = new TurnMeter(this.#io.now);
     const renderer = this.#rendererOf(meter);
-    const steering = new SteeringQueue();
+    const steering: string[] = [];
     const cancel = new AbortController();
     const interrupt = interruptHandler({
       cancel: () => {
@@ -176,16 +172,20 @@ class Prompt {
     this.#conversation.approvals.askThrough(this.#askerOf(renderer));
     const io = { stdout: this.#stdout, stderr: this.#stderr, env: this.#io.env };
     const view = linesView(io, renderer);
+    const source = {
+      drain: () => steering.splice(0).map((text) => ({ text, from: '' })),
+      pending: () => steering.length,
+    };
     let outcome: TurnOutcome | null = null;
     try {
-      outcome = await this.#conversation.ask(question, { view, meter, cancel, steering });
+      outcome = await this.#conversation.ask(input, { view, meter, cancel, steering: source });
     } catch (error) {
       if (this.#hasLeft) return null; // its session was closed under it
       renderer.freshLine();
       complain(this.#stderr, errorMessage(error)); // a broken seam; the next turn may do
     }
     this.#turn = null;
-    const late = steering.drain().map(({ text }) => text);
+    const late = steering.splice(0);
     const goesOn = outcome === 'completed' || outcome === 'step_limit';
     if (late.length > 0 && goesOn && this.#leaving === null) return late.join('\n');
     for (const text of late) renderer.note(`not sent, the turn was over: ${text}`);
@@ -215,24 +215,16 @@ class Prompt {
   /** A line that was begun before the question stood there is no answer to it: it steers. */
   #askerOf(renderer: TurnRenderer): Asker {
     return {
+      ...answersIn(renderer),
       ask: (request) => {
         for (const line of questionLines(request, this.#style())) renderer.notice(line);
         this.#askedAt = this.#terminal.written;
-      },
-      notUnderstood: () => {
-        renderer.notice(CHOICES);
-      },
-      decided: ({ name }, decision) => {
-        renderer.note(decisionLine(name, decision));
-      },
-      notRun: (callId) => {
-        renderer.callNotRun(callId);
       },
     };
   }
 
   #style(): Style {
-    return createStyle(wantsColours({ stdout: this.#stdout, env: this.#io.env }));
+    return styleOf({ stdout: this.#stdout, env: this.#io.env });
   }
 
   #rendererOf(figures: TurnMeter): TurnRenderer {

@@ -5,12 +5,12 @@ import {
   usageIsEmpty,
   type LoopEvent,
   type TurnOutcome,
+  type TurnOutcomePhase,
 } from '@celestea/core';
 
-import { formatBytes, formatCount, formatDuration } from './format.ts';
-import { safeLine, safeText } from './safe-text.ts';
 import type { Paint, Style } from './style.ts';
-import type { TurnFigures } from './turn-meter.ts';
+import { formatBytes, formatCount, formatDuration, safeLine, safeText } from './text.ts';
+import { WaitingCalls, type TurnFigures } from './turn-meter.ts';
 
 /** What a {@link TurnRenderer} writes to and with. */
 export interface TurnRendererOptions {
@@ -59,9 +59,7 @@ export class TurnRenderer {
   #saidText = false;
   #callCount = 0;
   #cancelReason: string | null = null;
-  /** The calls that wait for their result; a list an id, should two calls have the same one. */
-  readonly #calls = new Map<string, Call[]>();
-
+  readonly #calls = new WaitingCalls<Call>();
   readonly #notRun = new Set<string>();
 
   constructor({ write, style, figures }: TurnRendererOptions) {
@@ -152,16 +150,14 @@ export class TurnRenderer {
     const shown = safeLine(serdeJsonString(args), LONGEST_ARGS);
     const number = this.#callCount;
     const call: Call = { number, name: safeLine(name, LONGEST_NAME), args: shown };
-    const waiting = this.#calls.get(id);
-    if (waiting === undefined) this.#calls.set(id, [call]);
-    else waiting.push(call);
+    this.#calls.add(id, call);
     const { bold, cyan, dim } = this.#style;
     this.#line('tools', `${cyan('→')} #${String(number)} ${bold(call.name)} ${dim(shown)}`);
   }
 
   #toolResult(event: EventOf<'tool_result'>): void {
     const { green, red, yellow, dim } = this.#style;
-    const call = this.#calls.get(event.callId)?.shift();
+    const call = this.#calls.take(event.callId);
     const label = call === undefined ? '#? ' : `#${String(call.number)} ${call.name} `;
     const milliseconds = this.#figures.callMilliseconds(event.callId);
     const time = milliseconds === null ? '' : formatDuration(milliseconds);
@@ -195,29 +191,11 @@ export class TurnRenderer {
       ? 'no tokens reported'
       : `tokens ${prompt} prompt, ${completion} completion`;
     const figures = [formatCount(steps, 'step'), tokens, formatDuration(milliseconds)];
-    const label = this.#outcomeLabel(outcome);
-    this.#line('end', `${label}${this.#style.dim(` · ${figures.join(' · ')}`)}`);
-  }
-
-  #outcomeLabel(outcome: TurnOutcome): string {
-    const { green, red, yellow } = this.#style;
     const phase = outcomePhase(outcome);
-    switch (phase) {
-      case 'completed':
-        return green('completed');
-      case 'cancelled':
-        return this.#cancelReason === null
-          ? yellow('cancelled')
-          : `${yellow('cancelled')}: ${this.#cancelReason}`;
-      case 'step_limit':
-        return yellow('stopped at the step limit');
-      case 'interrupted':
-        return red('interrupted: the model broke off');
-      case 'error':
-        return `${red('error')} (${safeLine(outcomeError(outcome) ?? '', LONGEST_ERROR)})`;
-      default:
-        return phase satisfies never;
-    }
+    const why = phase === 'interrupted' ? 'the model broke off' : this.#cancelReason;
+    const isExplained = why !== null && (phase === 'interrupted' || phase === 'cancelled');
+    const label = outcomeLabel(outcome, this.#style) + (isExplained ? `: ${why}` : '');
+    this.#line('end', `${label}${this.#style.dim(` · ${figures.join(' · ')}`)}`);
   }
 
   #line(block: Block, line: string): void {
@@ -241,4 +219,20 @@ export class TurnRenderer {
     this.#atLineStart = endsLine;
     this.#write(text);
   }
+}
+
+const OUTCOMES: Readonly<Record<TurnOutcomePhase, readonly [keyof Style, string]>> = {
+  completed: ['green', 'completed'],
+  cancelled: ['yellow', 'cancelled'],
+  step_limit: ['yellow', 'stopped at the step limit'],
+  interrupted: ['red', 'interrupted'],
+  error: ['red', 'error'],
+};
+
+/** How a turn came out, in a few words. */
+export function outcomeLabel(outcome: TurnOutcome, style: Style): string {
+  const [colour, words] = OUTCOMES[outcomePhase(outcome)];
+  const error = outcomeError(outcome);
+  const label = style[colour](words);
+  return error === null ? label : `${label} (${safeLine(error, LONGEST_ERROR)})`;
 }

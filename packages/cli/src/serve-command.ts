@@ -1,20 +1,18 @@
-import { errorMessage } from '@celestea/agent-loop';
-import type { Host, HostOptions, ServedHost } from '@celestea/host';
+import { once } from 'node:events';
 
-import { agentConfigOf, timeoutsOf } from './agent-config.ts';
-import type { ServeCommand } from './args.ts';
-import type { CliParts } from './cli-parts.ts';
-import { complain, refuse, remark, type Refusal } from './complain.ts';
-import { EXIT, type ExitCode } from './exit-code.ts';
-import type { CliIo } from './io.ts';
-import { ModelNotices, noticeLine } from './model-notices.ts';
-import { openModel, type OpenedModel } from './open-model.ts';
-import { pathFrom, typedInFolder } from './places.ts';
-import { safeLine } from './safe-text.ts';
+import { errorMessage } from '@celestea/agent-loop';
+import type { Host, ServedHost } from '@celestea/host';
+
+import { complain, EXIT, failed, refuse, remark, type ExitCode, type Refusal } from './exit.ts';
+import type { CliIo, CliParts } from './io.ts';
+import { ModelNotices, openModel, type OpenedModel } from './model.ts';
+import type { Options } from './options.ts';
+import { findPlaces, pathFrom, type Places } from './places.ts';
 import { findToken } from './serve-token.ts';
-import { makeSessionFolder, sessionFolder } from './session-folder.ts';
-import { createStyle, wantsColours } from './style.ts';
-import { checkRoot, openToolSet, rootOf, type ToolSet } from './tool-set.ts';
+import { makeSessionFolder, sessionFolder } from './session.ts';
+import { styleOf } from './style.ts';
+import { safeLine } from './text.ts';
+import { openToolSet, type ToolSet } from './tools.ts';
 
 /** Where a host listens when no port was given. */
 const USUAL_PORT = 7717;
@@ -22,40 +20,27 @@ const USUAL_PORT = 7717;
 const REQUESTS_PER_MINUTE = 3000;
 /** Its servers are shared by all sessions for days: one that dies now and then is started again. */
 const SERVER_RESTARTS = { restarts: 3, restartWindowMs: 10 * 60_000 };
-const LONGEST_LINE = 400;
 
 /**
  * Opens a host over the files and the sessions of a folder, says on `io.stdout` where it is, and
  * closes it when `io.stopSignal` aborts. Turns that run then are cancelled.
  */
-export async function runServe(
-  command: ServeCommand,
-  io: CliIo,
-  parts: CliParts,
-): Promise<ExitCode> {
-  const typedIn = typedInFolder(io);
-  const place = { root: command.root, typedIn };
-  const badRoot = checkRoot(place);
-  if (badRoot !== null) return refuse(io.stderr, badRoot);
-  const found = findToken(command.serve.tokenFile, { env: io.env, typedIn, root: rootOf(place) });
+export async function runServe(options: Options, io: CliIo, parts: CliParts): Promise<ExitCode> {
+  const { env, stopSignal: signal = io.signal } = io;
+  const places = findPlaces(options.root, io);
+  if (!places.ok) return refuse(io.stderr, places);
+  const found = findToken(options.tokenFile, env, places);
   if (!found.ok) return refuse(io.stderr, found);
-  const signal = stopSignalOf(io);
-  const model = await openModel(command, parts, {
-    env: io.env,
-    signal,
-    attachments: { read: () => Promise.resolve(null) },
-    notices: noticesOf(io),
-  });
+  const attachments = { read: () => Promise.resolve(null) };
+  const model = await openModel(options, parts, { env, signal, attachments, notices: noticesOf(io) });
   if (!model.ok) return refuse(io.stderr, model);
-  const opened = await openToolSet(command.tools, { ...place, signal, restarts: SERVER_RESTARTS });
-  if (!opened.ok) return refuse(io.stderr, opened);
-  const { root, tools } = opened;
+  const tools = await openToolSet(options, places, signal, SERVER_RESTARTS);
+  if (!tools.ok) return refuse(io.stderr, tools);
   try {
-    const { token } = found;
-    const served = await openHost({ command, io, root, tools, model, token });
+    const served = await openHost({ options, io, places, tools, model, token: found.token });
     if (!served.ok) return refuse(io.stderr, served);
-    sayWhere(served, model, root, io);
-    await aborted(signal);
+    sayWhere(served, model, places, io);
+    if (!signal.aborted) await once(signal, 'abort');
     return await closeHost(served.server, io);
   } finally {
     await tools.close();
@@ -64,9 +49,9 @@ export async function runServe(
 
 /** What a host is opened with. */
 interface HostParts {
-  readonly command: ServeCommand;
+  readonly options: Options;
   readonly io: CliIo;
-  readonly root: string;
+  readonly places: Places;
   readonly tools: ToolSet;
   readonly model: OpenedModel;
   readonly token: string | null;
@@ -81,19 +66,26 @@ interface OpenedHost {
 }
 
 async function openHost(parts: HostParts): Promise<OpenedHost | Refusal> {
-  const { io, root, command } = parts;
+  const { io, places, tools, model, token } = parts;
+  const { port, logLevel } = parts.options;
   // eslint-disable-next-line no-restricted-syntax -- all other commands do without what it loads
   const { builtPageFolder, createHost, hostLogger, serveHost } = await import('@celestea/host');
   let folder: string;
   try {
-    folder = makeSessionFolder(root);
+    folder = makeSessionFolder(places.root);
   } catch (error) {
     return failed(`sessions cannot be kept: ${errorMessage(error)}`);
   }
-  const { port, logLevel } = command.serve;
-  const log = hostLogger(io.stderr, logLevel);
+  const { llm, config, timeouts } = model;
   const page = builtPageFolder();
-  const host = createHost({ ...hostOptions(parts, folder), log, page });
+  const host = createHost({
+    folder,
+    parts: { llm, tools: (desk) => tools.registryFor(desk), config, timeouts },
+    ...(token === null ? {} : { token }),
+    limits: { requestsPerMinute: REQUESTS_PER_MINUTE },
+    log: hostLogger(io.stderr, logLevel),
+    page,
+  });
   const opened = { ok: true, host, hasPage: page !== null } as const;
   try {
     return { ...opened, server: await serveHost(host, { port: port ?? USUAL_PORT }) };
@@ -109,36 +101,19 @@ async function openHost(parts: HostParts): Promise<OpenedHost | Refusal> {
   }
 }
 
-function hostOptions(parts: HostParts, folder: string): HostOptions {
-  const { tools, model, token } = parts;
-  const { limits } = parts.command;
-  return {
-    folder,
-    parts: {
-      llm: model.model.llm,
-      tools: (desk) => tools.registryFor(desk),
-      config: agentConfigOf(model.model.name, limits),
-      timeouts: timeoutsOf(limits, model),
-    },
-    ...(token === null ? {} : { token }),
-    limits: { requestsPerMinute: REQUESTS_PER_MINUTE },
-  };
-}
-
 /** The one place where the token is shown. */
 function sayWhere(
   { host, server, hasPage }: OpenedHost,
-  { model }: OpenedModel,
-  root: string,
+  { name: model }: OpenedModel,
+  { root, typedIn }: Places,
   io: CliIo,
 ): void {
-  const { dim, bold } = createStyle(wantsColours(io));
-  const sessions = pathFrom(typedInFolder(io), sessionFolder(root));
+  const { dim, bold } = styleOf(io);
   const line = (name: string, text: string): string => `${dim(name.padEnd(10))}${text}\n`;
   io.stdout.write(
-    line('model', safeLine(model.name, LONGEST_LINE)) +
-      line('folder', safeLine(root, LONGEST_LINE)) +
-      line('sessions', safeLine(sessions, LONGEST_LINE)) +
+    line('model', safeLine(model, 400)) +
+      line('folder', safeLine(root, 400)) +
+      line('sessions', safeLine(pathFrom(typedIn, sessionFolder(root)), 400)) +
       line('address', bold(`${server.url}/?token=${host.token}`)) +
       (hasPage ? '' : line('page', 'not built: the address says how to use the API')) +
       `${dim('ctrl-c ends it')}\n`,
@@ -158,23 +133,8 @@ async function closeHost(server: ServedHost, io: CliIo): Promise<ExitCode> {
 /** What a model tells beside its replies; it does not say in which session. */
 function noticesOf(io: CliIo): ModelNotices {
   const notices = new ModelNotices();
-  notices.listen((notice) => {
-    if (notice.kind !== 'answer') remark(io, noticeLine(notice));
+  notices.listen(({ phase, line }) => {
+    if (phase !== 'answer' && line !== null) remark(io, line);
   }, '');
   return notices;
 }
-
-const stopSignalOf = ({ signal, stopSignal = signal }: CliIo): AbortSignal => stopSignal;
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    signal.addEventListener('abort', done);
-    if (signal.aborted) done();
-  });
-}
-
-const failed = (error: string): Refusal => ({ ok: false, code: EXIT.failed, error });

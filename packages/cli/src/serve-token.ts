@@ -1,27 +1,25 @@
-import { closeSync, fstatSync, openSync, readFileSync, writeFileSync, type Stats } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+  type Stats,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 
 import { errorMessage } from '@celestea/agent-loop';
 
-import type { Refusal } from './complain.ts';
-import { EXIT } from './exit-code.ts';
+import { misused, type Refusal } from './exit.ts';
 import type { CliIo } from './io.ts';
-import { kindAt, shellWord } from './places.ts';
-import { safeLine } from './safe-text.ts';
-import { sessionHome, toolsCanRead } from './serve-token-place.ts';
-import { makeSessionFolder } from './session-folder.ts';
+import { kindAt, shellWord, type Places } from './places.ts';
+import { makeSessionFolder, sessionHome } from './session.ts';
+import { quoted, safeLine } from './text.ts';
 
 /** What callers have to show; `null` for a new one. */
 export type FoundToken = { readonly ok: true; readonly token: string | null } | Refusal;
-
-/** Where a token may be. */
-export interface TokenPlaces {
-  readonly env: CliIo['env'];
-  /** Where the person is. */
-  readonly typedIn: string;
-  /** The folder that the agent works in, absolute. */
-  readonly root: string;
-}
 
 /** What a host takes for a token. */
 const TOKEN = /^[A-Za-z0-9._~-]{16,256}$/;
@@ -35,7 +33,11 @@ const OF_OTHERS = 0o066;
  * `CELESTEA_TOKEN`. A file that somebody else than its owner can use, the agent among them, is
  * refused. What is wrong with a token is not shown. Never throws.
  */
-export function findToken(file: string | null, { env, typedIn, root }: TokenPlaces): FoundToken {
+export function findToken(
+  file: string | null,
+  env: CliIo['env'],
+  { typedIn, root }: Places,
+): FoundToken {
   if (file !== null) return tokenIn(resolve(typedIn, file), root);
   const token = env['CELESTEA_TOKEN'] ?? '';
   if (token === '' || TOKEN.test(token)) return { ok: true, token: token === '' ? null : token };
@@ -43,10 +45,10 @@ export function findToken(file: string | null, { env, typedIn, root }: TokenPlac
 }
 
 function tokenIn(path: string, root: string): FoundToken {
-  const shown = `"${safeLine(path, 400)}"`;
+  const shown = quoted(path);
   try {
     const kind = kindAt(path);
-    if (kind !== 'file' && kind !== 'nothing') {
+    if (kind !== 'a file' && kind !== 'nothing') {
       return misused(`--token-file: expected a file, but ${shown} is none`);
     }
     if (dirname(path) === sessionHome(root)) makeSessionFolder(root);
@@ -94,4 +96,32 @@ function makeToken(path: string): string {
   return token;
 }
 
-const misused = (error: string): Refusal => ({ ok: false, code: EXIT.misuse, error });
+/**
+ * Whether the file tools over a root could read what stands at a path, or will: it lies in the
+ * root, and not in the home of its sessions, which they leave alone. Throws what the disk throws.
+ */
+function toolsCanRead(path: string, root: string): boolean {
+  const real = realPath(path);
+  return isWithin(root, real) && !isWithin(sessionHome(root), real);
+}
+
+/** Of what is not there yet, the folder counts. */
+function realPath(path: string): string {
+  const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
+  return isThere ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
+}
+
+/** What stands on the disk is compared, not names: two spellings may lead to one folder. */
+function isWithin(folder: string, real: string): boolean {
+  const wanted = identityOf(folder);
+  if (wanted === null) return false;
+  for (let above = dirname(real); ; above = dirname(above)) {
+    if (identityOf(above) === wanted) return true;
+    if (above === dirname(above)) return false;
+  }
+}
+
+function identityOf(path: string): string | null {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? null : `${String(stats.dev)}:${String(stats.ino)}`;
+}

@@ -1,16 +1,9 @@
-import {
-  effectiveOutcome,
-  outcomeError,
-  outcomePhase,
-  serdeJsonString,
-  type ImageRef,
-  type SessionEvent,
-  type TurnOutcome,
-} from '@celestea/core';
+import { effectiveOutcome, serdeJsonString, type ImageRef, type SessionEvent } from '@celestea/core';
 
-import { formatBytes, formatCount } from './format.ts';
-import { safeLine, safeText } from './safe-text.ts';
+import { outcomeLabel } from './render.ts';
 import type { Style } from './style.ts';
+import { formatBytes, formatCount, safeLine, safeText } from './text.ts';
+import { WaitingCalls } from './turn-meter.ts';
 
 /** What a {@link SessionPrinter} writes to and with. */
 export interface SessionPrinterOptions {
@@ -40,8 +33,7 @@ export class SessionPrinter {
   #block: Block = 'nothing';
   #openTurn: string | null = null;
   #callCount = 0;
-  /** The calls that wait for their result; a list an id, should two calls have the same one. */
-  readonly #calls = new Map<string, string[]>();
+  #calls = new WaitingCalls<string>();
 
   constructor({ write, style }: SessionPrinterOptions) {
     this.#write = write;
@@ -87,13 +79,14 @@ export class SessionPrinter {
     this.end();
     this.#openTurn = safeLine(id, LONGEST_ID);
     this.#callCount = 0;
-    this.#calls.clear();
+    this.#calls = new WaitingCalls();
     this.#line('turn', this.#style.bold(this.#openTurn));
   }
 
   #turnEnd({ id, outcome }: RowOf<'turn_end'>): void {
     this.#openTurn = null;
-    this.#line('end', `${safeLine(id, LONGEST_ID)} ${this.#outcome(effectiveOutcome(outcome))}`);
+    const label = outcomeLabel(effectiveOutcome(outcome), this.#style);
+    this.#line('end', `${safeLine(id, LONGEST_ID)} ${label}`);
   }
 
   #userMessage({ text, attachments = [] }: RowOf<'user_message'>): void {
@@ -109,16 +102,14 @@ export class SessionPrinter {
     const number = `#${String(this.#callCount)}`;
     const shownName = safeLine(name, LONGEST_NAME);
     const label = `${number} ${shownName}`;
-    const waiting = this.#calls.get(id);
-    if (waiting === undefined) this.#calls.set(id, [label]);
-    else waiting.push(label);
+    this.#calls.add(id, label);
     const shownArgs = dim(safeLine(serdeJsonString(args), LONGEST_ARGS));
     const line = `${cyan('→')} ${number} ${bold(shownName)} ${shownArgs}`;
     this.#line('tools', nested(line, parent_id));
   }
 
   #toolResult(row: RowOf<'tool_result'>): void {
-    const label = this.#calls.get(row.id)?.shift() ?? `#? (${safeLine(row.id, LONGEST_ID)})`;
+    const label = this.#calls.take(row.id) ?? `#? (${safeLine(row.id, LONGEST_ID)})`;
     this.#line('tools', nested(this.#result(label, row), row.parent_id));
   }
 
@@ -132,25 +123,6 @@ export class SessionPrinter {
     const json = serdeJsonString(value);
     const text = safeLine(typeof value === 'string' ? value : json, LONGEST_VALUE);
     return `${green('✓')} ${label} ${dim(`${formatBytes(Buffer.byteLength(json))} · ${text}`)}`;
-  }
-
-  #outcome(outcome: TurnOutcome): string {
-    const { green, red, yellow } = this.#style;
-    const phase = outcomePhase(outcome);
-    switch (phase) {
-      case 'completed':
-        return green('completed');
-      case 'cancelled':
-        return yellow('cancelled');
-      case 'step_limit':
-        return yellow('stopped at the step limit');
-      case 'interrupted':
-        return red('interrupted');
-      case 'error':
-        return `${red('error')} (${safeLine(outcomeError(outcome) ?? '', LONGEST_ERROR)})`;
-      default:
-        return phase satisfies never;
-    }
   }
 
   /** Turns stand apart, and so do a question, an answer and the end. */

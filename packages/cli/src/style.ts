@@ -41,4 +41,7 @@ export function wantsColours({ stdout, env }: Pick<CliIo, 'stdout' | 'env'>): bo
   return stdout.isTTY === true && env['TERM'] !== 'dumb';
 }
 
+/** The looks of what goes to stdout. */
+export const styleOf = (io: Pick<CliIo, 'stdout' | 'env'>): Style => createStyle(wantsColours(io));
+
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== '';

@@ -34,8 +34,7 @@ export class TurnMeter implements TurnFigures {
   readonly #now: () => number;
   readonly #start: number;
   #steps = 0;
-  /** A list an id: a provider may give two calls the same one. */
-  readonly #calls = new Map<string, CallTime[]>();
+  readonly #calls = new WaitingCalls<CallTime>();
 
   /** The turn starts now. */
   constructor(now: () => number) {
@@ -65,7 +64,8 @@ export class TurnMeter implements TurnFigures {
       get: (name) => registry.get(name),
       schemas: () => registry.schemas(),
       dispatch: async (input, options) => {
-        const time = this.#startCall(input.call_id);
+        const time: CallTime = { start: this.#now(), end: null };
+        this.#calls.add(input.call_id, time);
         try {
           return await registry.dispatch(input, options);
         } finally {
@@ -84,15 +84,23 @@ export class TurnMeter implements TurnFigures {
   }
 
   callMilliseconds(callId: string): number | null {
-    const time = this.#calls.get(callId)?.shift();
+    const time = this.#calls.take(callId);
     return time === undefined ? null : (time.end ?? this.#now()) - time.start;
   }
+}
 
-  #startCall(callId: string): CallTime {
-    const time: CallTime = { start: this.#now(), end: null };
-    const times = this.#calls.get(callId);
-    if (times === undefined) this.#calls.set(callId, [time]);
-    else times.push(time);
-    return time;
+/** What is known of calls whose result is not there, oldest first: two may have the same id. */
+export class WaitingCalls<Known> {
+  readonly #lists = new Map<string, Known[]>();
+
+  add(id: string, known: Known): void {
+    const list = this.#lists.get(id);
+    if (list === undefined) this.#lists.set(id, [known]);
+    else list.push(known);
+  }
+
+  /** The oldest with this id, which waits no longer. */
+  take(id: string): Known | undefined {
+    return this.#lists.get(id)?.shift();
   }
 }

@@ -1,5 +1,4 @@
-import { decisionLine, CHOICES, questionLines } from './approval-lines.ts';
-import type { Approvals, Asker } from './approvals.ts';
+import { answersIn, questionLines, type Approvals, type Asker } from './approvals.ts';
 import type { Output, Terminal } from './io.ts';
 import { PromptTerminal } from './prompt-terminal.ts';
 import type { TurnRenderer } from './render.ts';
@@ -12,8 +11,8 @@ export interface TurnQuestionParts {
   /** Where the turn is shown while no question is open. */
   readonly stdout: Output;
   readonly style: Style;
-  /** Ctrl-C while a question is open. */
-  readonly cancel: () => void;
+  /** Cancels the turn: Ctrl-C while a question is open. */
+  readonly cancel: AbortController;
 }
 
 /** What was typed ahead has come by then; it is no answer to what nobody had seen. */
@@ -40,7 +39,9 @@ export class TurnQuestions implements Output {
 
   /** Who asks, and shows it by the renderer of the turn. */
   askerOf(renderer: TurnRenderer): Asker {
+    const answers = answersIn(renderer);
     return {
+      ...answers,
       ask: (request) => {
         renderer.freshLine();
         const terminal = this.#listen();
@@ -51,15 +52,9 @@ export class TurnQuestions implements Output {
           this.#askedAt = terminal.written;
         }, TYPED_AHEAD_MS);
       },
-      notUnderstood: () => {
-        renderer.notice(CHOICES);
-      },
-      decided: ({ name }, decision) => {
+      decided: (request, decision) => {
         this.close();
-        renderer.note(decisionLine(name, decision));
-      },
-      notRun: (callId) => {
-        renderer.callNotRun(callId);
+        answers.decided(request, decision);
       },
     };
   }
@@ -77,12 +72,15 @@ export class TurnQuestions implements Output {
   #listen(): PromptTerminal {
     this.close();
     const { terminal, approvals, cancel } = this.#parts;
+    const abort = (): void => {
+      cancel.abort();
+    };
     const open = new PromptTerminal(terminal, {
       onLine: (line, seen) => {
         if (seen >= this.#askedAt) approvals.answer(line);
       },
-      onInterrupt: cancel,
-      onEnd: cancel,
+      onInterrupt: abort,
+      onEnd: abort,
     });
     this.#open = open;
     return open;

@@ -11,8 +11,8 @@ import {
 import { usageAdd, zeroUsage, type Llm } from '@celestea/core';
 import { describe, expect, it } from 'vitest';
 
+import { CLI_VERSION } from '../src/cli.ts';
 import { EXIT, exitCodeOf, runCli } from '../src/index.ts';
-import { CLI_VERSION } from '../src/version.ts';
 import { freshFolder, SESSION_FILE } from './support/folder.ts';
 import { FakeClock, fakeIo, FakeOutput, type FakeIo } from './support/io.ts';
 
@@ -236,7 +236,7 @@ describe('without a turn', () => {
     ['a folder that is not there', ['--root', 'no\x1bpe', 'q'],
       /--root: the folder ".*no\\x1bpe" does not exist\n/],
     ['a file in place of a folder', ['--root', 'a.md', 'q'],
-      /--root: expected a folder, but ".*a\.md" is something else\n/],
+      /--root: expected a folder, but ".*a\.md" is a file\n/],
   ])('%s is misuse: told on stderr, with a hint', async (_, argv, message) => {
     const io = fakeIo({ cwd: freshFolder({ 'a.md': '' }) });
     expect(await runCli(argv, io)).toBe(2);

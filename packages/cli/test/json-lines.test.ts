@@ -1,7 +1,7 @@
 import type { LoopEvent } from '@celestea/core';
 import { expect, it } from 'vitest';
 
-import { JsonLines } from '../src/json-lines.ts';
+import { JsonLines } from '../src/turn-view.ts';
 
 function lines(events: readonly LoopEvent[], turn = (): string => 'turn-3'): string[] {
   const written: string[] = [];

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 import { runCli } from '../src/index.ts';
-import { splitWords } from '../src/mcp-server.ts';
+import { splitWords } from '../src/option-values.ts';
 import { caller, CHOICES, lastResults } from './support/approval.ts';
 import { Celestea } from './support/child.ts';
 import { freshFolder } from './support/folder.ts';
@@ -130,7 +130,7 @@ describe('celestea tools', () => {
   });
 
   it.each([
-    [['tools', '--yes'], 'expected no option but --root, --mcp, --read-only, --json, got --yes'],
+    [['tools', '--yes'], 'expected no option but --root, --json, --mcp, --read-only, got --yes'],
     [['tools', '--root', '/nowhere/at/all'], '--root: the folder "/nowhere/at/all" does not exist'],
     [['--mcp', ' ', 'q'], '--mcp: expected a command with its arguments, or an http or https URL'],
     [['--mcp', 'a "b', 'q'], 'got a quote or \\ without its end in "a "b"'],

@@ -1,12 +1,21 @@
 import { LlmError } from '@celestea/core';
 import { describe, expect, it } from 'vitest';
 
-import { noticeLine, ModelNotices, type ModelNotice } from '../src/model-notices.ts';
+import { ModelNotices, type ModelNotice } from '../src/model.ts';
 
 const error = new LlmError('HTTP 429: Too Many Requests');
 const retry: ModelNotice = {
   kind: 'retry', name: 'deepseek:deepseek-chat', attempt: 2, attempts: 3, delayMs: 2000, error,
 };
+
+/** What a turn whose first model is `a` is told. */
+function told(...notices: readonly ModelNotice[]): (string | null)[] {
+  const lines: (string | null)[] = [];
+  const desk = new ModelNotices();
+  desk.listen(({ line }) => lines.push(line), 'a');
+  for (const notice of notices) desk.tell(notice);
+  return lines;
+}
 
 describe('a notice as a line', () => {
   it.each<[ModelNotice, string]>([
@@ -21,28 +30,22 @@ describe('a notice as a line', () => {
       'a failed, asking b\\x1b: gone'],
     [{ kind: 'answer', name: 'x'.repeat(90) }, `${'x'.repeat(80)}… answers`],
   ])('%j', (notice, line) => {
-    expect(noticeLine(notice)).toBe(line);
+    expect(told(notice)).toEqual([line]);
   });
 });
 
-describe('notices', () => {
-  it('reach the turn that runs, and who answers only when that changes', () => {
-    const notices = new ModelNotices();
-    const told: ModelNotice[] = [];
-    const answer = (name: string): void => {
-      notices.tell({ kind: 'answer', name });
-    };
-    answer('b');
-    notices.listen((notice) => told.push(notice), 'a');
-    for (const name of ['a', 'b', 'b', 'a']) answer(name);
-    notices.tell(retry);
-    notices.listen(null, 'a');
-    answer('b');
-    notices.tell(retry);
-    expect(told).toEqual([
-      { kind: 'answer', name: 'b' },
-      { kind: 'answer', name: 'a' },
-      retry,
-    ]);
-  });
+it('who answers is told only when that changes', () => {
+  const names = ['a', 'b', 'b', 'a'];
+  const notices = names.map((name): ModelNotice => ({ kind: 'answer', name }));
+  expect(told(...notices)).toEqual(['b answers', 'a answers']);
+});
+
+it('nobody is told between turns', () => {
+  const notices = new ModelNotices();
+  notices.tell(retry);
+  const lines: (string | null)[] = [];
+  notices.listen(({ line }) => lines.push(line), 'a');
+  notices.listen(null, 'a');
+  notices.tell(retry);
+  expect(lines).toEqual([]);
 });

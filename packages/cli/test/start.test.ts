@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 import { expect, test } from 'vitest';
 
-import { CLI_VERSION } from '../src/version.ts';
+import { CLI_VERSION } from '../src/cli.ts';
 import { freshFolder } from './support/folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

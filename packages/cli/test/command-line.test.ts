@@ -1,72 +1,36 @@
+import { readFileSync } from 'node:fs';
+
 import { describe, expect, it } from 'vitest';
 
-import {
-  parseCommand,
-  type AskCommand,
-  type PromptCommand,
-  type ServeCommand,
-} from '../src/args.ts';
-import type { TurnLimits } from '../src/limits.ts';
-import type { ModelSettings } from '../src/model-settings.ts';
-import type { ToolSettings } from '../src/tool-settings.ts';
+import { parseCommand, type Command } from '../src/command-line.ts';
+import { helpText } from '../src/help.ts';
+import { dashed, OPTION_NAMES, OPTIONS, type Options } from '../src/options.ts';
 
-const NO_LIMITS: TurnLimits = {
-  timeoutMs: null,
-  idleTimeoutMs: null,
-  toolTimeoutMs: null,
-  maxSteps: null,
-  windowTokens: null,
+const NOTHING: Options = {
+  root: null, json: false, model: [], baseUrl: null, offline: false, image: [], noImages: false,
+  session: null, resume: false, noSession: false, mcp: [], readOnly: false, yes: false,
+  timeout: null, idleTimeout: null, toolTimeout: null, maxSteps: null, window: null, modelDelay: 0,
+  port: null, tokenFile: null, logLevel: 'warn', version: false, help: false,
 };
-const NO_TOOLS: ToolSettings = { servers: [], readOnly: false, yes: false };
-const NO_MODEL: ModelSettings = { models: [], baseUrl: null, offline: false, images: true };
-const ask = (question: string, given: Partial<AskCommand> = {}): AskCommand => ({
-  kind: 'ask',
-  question,
-  images: [],
-  root: null,
-  session: { kind: 'new' },
-  model: NO_MODEL,
-  tools: NO_TOOLS,
-  json: false,
-  modelDelayMs: 0,
-  limits: NO_LIMITS,
-  ...given,
+const ask = (input: string, given: Partial<Options> = {}): Command => ({
+  kind: 'ask', input, options: { ...NOTHING, ...given },
 });
-const prompt = (given: Partial<PromptCommand> = {}): PromptCommand => ({
-  kind: 'prompt',
-  bare: true,
-  root: null,
-  session: { kind: 'new' },
-  model: NO_MODEL,
-  tools: NO_TOOLS,
-  modelDelayMs: 0,
-  limits: NO_LIMITS,
-  ...given,
+const prompt = (given: Partial<Options> = {}): Command => ({
+  kind: 'prompt', bare: Object.keys(given).length === 0, options: { ...NOTHING, ...given },
 });
-const serve = (
-  given: Partial<ServeCommand> = {},
-  settings: Partial<ServeCommand['serve']> = {},
-): ServeCommand => ({
-  kind: 'serve',
-  root: null,
-  model: NO_MODEL,
-  tools: NO_TOOLS,
-  modelDelayMs: 0,
-  limits: NO_LIMITS,
-  serve: { port: null, tokenFile: null, logLevel: 'warn', ...settings },
-  ...given,
+const serve = (given: Partial<Options> = {}): Command => ({
+  kind: 'serve', options: { ...NOTHING, ...given },
 });
-const limited = (given: Partial<TurnLimits>): AskCommand =>
-  ask('q', { limits: { ...NO_LIMITS, ...given } });
-const modelled = (given: Partial<ModelSettings>): AskCommand =>
-  ask('q', { model: { ...NO_MODEL, ...given } });
+const file = (kind: 'log' | 'check', name: string, given: Partial<Options> = {}): Command => ({
+  kind, file: name, options: { ...NOTHING, ...given },
+});
 const help = { kind: 'help' } as const;
 const version = { kind: 'version' } as const;
 
 describe('what is asked for', () => {
   it.each([
     ['nothing', [], prompt()],
-    ['options without a question', ['--root', 'src'], prompt({ bare: false, root: 'src' })],
+    ['options without a question', ['--root', 'src'], prompt({ root: 'src' })],
     ['-h', ['-h'], help],
     ['--help', ['--help'], help],
     ['help, whatever is wrong beside it', ['--bogus', '--root', '--help', '-h', 'q'], help],
@@ -83,45 +47,45 @@ describe('what is asked for', () => {
     ['a second --', ['a', '--', 'b', '--', 'c'], ask('a b -- c')],
     ['-- at the end', ['a', '--'], ask('a')],
     ['-- alone', ['--'], prompt()],
-    ['--model-delay', ['--model-delay', '20', 'q'], ask('q', { modelDelayMs: 20 })],
-    ['--timeout', ['--timeout', '90', 'q'], limited({ timeoutMs: 90_000 })],
-    ['--timeout with a fraction', ['--timeout=0.5', 'q'], limited({ timeoutMs: 500 })],
-    ['--idle-timeout', ['--idle-timeout', '3', 'q'], limited({ idleTimeoutMs: 3000 })],
-    ['--tool-timeout', ['--tool-timeout', '3', 'q'], limited({ toolTimeoutMs: 3000 })],
-    ['--max-steps', ['--max-steps', '3', 'q'], limited({ maxSteps: 3 })],
-    ['--window', ['--window', '8000', 'q'], limited({ windowTokens: 8000 })],
+    ['--model-delay', ['--model-delay', '20', 'q'], ask('q', { modelDelay: 20 })],
+    ['--timeout', ['--timeout', '90', 'q'], ask('q', { timeout: 90_000 })],
+    ['--timeout with a fraction', ['--timeout=0.5', 'q'], ask('q', { timeout: 500 })],
+    ['--idle-timeout', ['--idle-timeout', '3', 'q'], ask('q', { idleTimeout: 3000 })],
+    ['--tool-timeout', ['--tool-timeout', '3', 'q'], ask('q', { toolTimeout: 3000 })],
+    ['--max-steps', ['--max-steps', '3', 'q'], ask('q', { maxSteps: 3 })],
+    ['--window', ['--window', '8000', 'q'], ask('q', { window: 8000 })],
     ['--session FILE', ['--session', 'a.jsonl', 'q'],
-      ask('q', { session: { kind: 'file', file: 'a.jsonl', mustExist: false } })],
+      ask('q', { session: 'a.jsonl' })],
     ['--session FILE --resume', ['--resume', '--session=a.jsonl', 'q'],
-      ask('q', { session: { kind: 'file', file: 'a.jsonl', mustExist: true } })],
-    ['--resume', ['--resume', 'q'], ask('q', { session: { kind: 'last' } })],
-    ['--resume alone', ['--resume'], prompt({ bare: false, session: { kind: 'last' } })],
-    ['--no-session', ['--no-session', 'q'], ask('q', { session: { kind: 'none' } })],
-    ['--no-session alone', ['--no-session'], prompt({ bare: false, session: { kind: 'none' } })],
+      ask('q', { session: 'a.jsonl', resume: true })],
+    ['--resume', ['--resume', 'q'], ask('q', { resume: true })],
+    ['--resume alone', ['--resume'], prompt({ resume: true })],
+    ['--no-session', ['--no-session', 'q'], ask('q', { noSession: true })],
+    ['--no-session alone', ['--no-session'], prompt({ noSession: true })],
     ['--model', ['--model', 'deepseek:deepseek-chat', 'q'],
-      modelled({ models: ['deepseek:deepseek-chat'] })],
+      ask('q', { model: ['deepseek:deepseek-chat'] })],
     ['every --model, in their order', ['--model', 'a', 'q', '--model=b:c', '--model', 'a'],
-      modelled({ models: ['a', 'b:c', 'a'] })],
+      ask('q', { model: ['a', 'b:c', 'a'] })],
     ['--base-url', ['--base-url', 'http://127.0.0.1:8080/v1', 'q'],
-      modelled({ baseUrl: 'http://127.0.0.1:8080/v1' })],
+      ask('q', { baseUrl: 'http://127.0.0.1:8080/v1' })],
     ['--base-url with a name and a password', ['--base-url=https://a:b@tea.test/', 'q'],
-      modelled({ baseUrl: 'https://a:b@tea.test/' })],
+      ask('q', { baseUrl: 'https://a:b@tea.test/' })],
     ['the last --base-url', ['--base-url=http://a', '--base-url=http://b', '--model=m', 'q'],
-      modelled({ models: ['m'], baseUrl: 'http://b' })],
+      ask('q', { model: ['m'], baseUrl: 'http://b' })],
     ['--base-url with a model of another provider besides',
       ['--base-url=http://b', '--model=deepseek:', '--model=local:m', 'q'],
-      modelled({ models: ['deepseek:', 'local:m'], baseUrl: 'http://b' })],
-    ['--no-images', ['--no-images', 'q'], modelled({ images: false })],
-    ['--offline', ['--offline', 'q'], modelled({ offline: true })],
+      ask('q', { model: ['deepseek:', 'local:m'], baseUrl: 'http://b' })],
+    ['--no-images', ['--no-images', 'q'], ask('q', { noImages: true })],
+    ['--offline', ['--offline', 'q'], ask('q', { offline: true })],
     ['--offline alone', ['--offline'],
-      prompt({ bare: false, model: { ...NO_MODEL, offline: true } })],
+      prompt({ offline: true })],
     ['every --image, in their order', ['--image', 'b.png', 'q', '--image=a.png'],
-      ask('q', { images: ['b.png', 'a.png'] })],
-    ['log FILE', ['log', 'a.jsonl'], { kind: 'log', file: 'a.jsonl', json: false } as const],
-    ['log FILE --json', ['log', '--json', 'a'], { kind: 'log', file: 'a', json: true } as const],
+      ask('q', { image: ['b.png', 'a.png'] })],
+    ['log FILE', ['log', 'a.jsonl'], file('log', 'a.jsonl')],
+    ['log FILE --json', ['log', '--json', 'a'], file('log', 'a', { json: true })],
     ['log of a file with a dash', ['log', '--', '-a'],
-      { kind: 'log', file: '-a', json: false } as const],
-    ['check FILE', ['check', 'a b.jsonl'], { kind: 'check', file: 'a b.jsonl' } as const],
+      file('log', '-a')],
+    ['check FILE', ['check', 'a b.jsonl'], file('check', 'a b.jsonl')],
     ['more words than a file', ['check', 'the', 'README', 'for', 'typos'],
       ask('check the README for typos')],
     ['one word', ['log'], ask('log')],
@@ -129,22 +93,14 @@ describe('what is asked for', () => {
     ['another spelling', ['Check', 'README.md'], ask('Check README.md')],
     ['serve', ['serve'], serve()],
     ['serve with where it is', ['serve', '--port', '8080', '--token-file=a', '--log-level=info'],
-      serve({}, { port: 8080, tokenFile: 'a', logLevel: 'info' })],
-    ['the first port', ['--port=0', 'serve'], serve({}, { port: 0 })],
-    ['the last port', ['--port=65535', 'serve'], serve({}, { port: 65_535 })],
+      serve({ port: 8080, tokenFile: 'a', logLevel: 'info' })],
+    ['the first port', ['--port=0', 'serve'], serve({ port: 0 })],
+    ['the last port', ['--port=65535', 'serve'], serve({ port: 65_535 })],
     ['serve with how turns are run',
       ['serve', '--root=a', '--model=m', '--read-only', '--yes', '--model-delay=5', '--window=9'],
-      serve({
-        root: 'a',
-        model: { ...NO_MODEL, models: ['m'] },
-        tools: { ...NO_TOOLS, readOnly: true, yes: true },
-        modelDelayMs: 5,
-        limits: { ...NO_LIMITS, windowTokens: 9 },
-      })],
+      serve({ root: 'a', model: ['m'], readOnly: true, yes: true, modelDelay: 5, window: 9 })],
     ['serve with limits', ['serve', '--idle-timeout=1', '--tool-timeout=2', '--max-steps=3'],
-      serve({
-        limits: { ...NO_LIMITS, idleTimeoutMs: 1000, toolTimeoutMs: 2000, maxSteps: 3 },
-      })],
+      serve({ idleTimeout: 1000, toolTimeout: 2000, maxSteps: 3 })],
     ['serve and more words', ['serve', 'the', 'tea'], ask('serve the tea')],
     ['serve after --', ['--', 'serve'], ask('serve')],
     ['a word of a sub-command after --', ['--', 'log', 'a.jsonl'], ask('log a.jsonl')],
@@ -167,6 +123,11 @@ describe('what is wrong, what was expected and what came', () => {
     [['--Root=x', 'q'], 'unknown option "--Root"; did you mean --root?'],
     [['-root', 'x', 'q'], 'unknown option "-root"; did you mean --root?'],
     [['--josn', 'q'], 'unknown option "--josn"; did you mean --json?'],
+    [['--roots', 'q'], 'unknown option "--roots"; did you mean --root?'],
+    [['--time-out', 'q'], 'unknown option "--time-out"; did you mean --timeout?'],
+    [['--idle', 'q'], 'unknown option "--idle"; did you mean --idle-timeout?'],
+    [['--ver', 'q'], 'unknown option "--ver"; words that start with - go after --'],
+    [['--😀😀', 'q'], 'unknown option "--😀😀"; words that start with - go after --'],
     [['--max-step=3', 'q'], 'unknown option "--max-step"; did you mean --max-steps?'],
     [['--steps', '3', 'q'], 'unknown option "--steps"; did you mean --max-steps?'],
     [['q', '--root'], '--root: expected a folder, got nothing'],
@@ -288,11 +249,31 @@ describe('what is wrong, what was expected and what came', () => {
     ...['--image=x', '--no-images', '--model=x', '--base-url=http://x', '--offline'].map(
       (word): [string[], string] => [
         ['tools', word],
-        'celestea tools: expected no option but --root, --mcp, --read-only, --json, ' +
+        'celestea tools: expected no option but --root, --json, --mcp, --read-only, ' +
           `got ${word.replace(/=.*/, '')}`,
       ],
     ),
   ])('%j', (argv, error) => {
     expect(parseCommand(argv)).toEqual({ ok: false, error });
+  });
+});
+
+describe('every option', () => {
+  const visible = OPTION_NAMES.filter((name) => OPTIONS[name].help !== '');
+
+  it('is in the help as it is typed, and nothing is wider than a terminal', () => {
+    for (const name of visible) {
+      const { value } = OPTIONS[name];
+      const typed = `--${dashed(name)}${value === null ? '' : ` ${value.name}`}`;
+      expect(helpText()).toMatch(new RegExp(`\\n  (?:-h, )?${typed.replace(/[[\]]/g, '\\$&')} `));
+    }
+    expect(helpText().split('\n').filter((line) => line.length > 100)).toEqual([]);
+  });
+
+  it('has a row of its own in README.md', () => {
+    const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+    const rows = readme.split('\n').filter((line) => line.startsWith('| `-'));
+    const missing = visible.filter((name) => !rows.some((row) => row.includes(`--${dashed(name)}`)));
+    expect(missing).toEqual([]);
   });
 });

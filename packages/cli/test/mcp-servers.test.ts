@@ -2,7 +2,7 @@ import type { Tool } from '@celestea/core';
 import { DefaultToolRegistry } from '@celestea/tools';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
-import { SharedTools } from '../src/shared-tools.ts';
+import { SharedTools } from '../src/mcp-servers.ts';
 
 const tool = (name: string): Tool => ({
   spec: () => ({ name, description: '', parameters: { type: 'object' } }),

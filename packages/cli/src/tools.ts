@@ -1,0 +1,95 @@
+import type { Tool, ToolGuard, ToolRegistry } from '@celestea/core';
+import {
+  askBefore,
+  DefaultToolRegistry,
+  fileTools,
+  workTools,
+  type ApprovalService,
+} from '@celestea/tools';
+import type { McpToolsOptions } from '@celestea/tools/mcp';
+
+import { Approvals } from './approvals.ts';
+import { EXIT, refuse, type ExitCode, type Refusal } from './exit.ts';
+import type { CliIo } from './io.ts';
+import { startServers } from './mcp-servers.ts';
+import type { Options } from './options.ts';
+import { findPlaces, type Places } from './places.ts';
+import { styleOf } from './style.ts';
+import { safeJson, safeLine } from './text.ts';
+
+/** The tools the model is offered. They are closed by who opened them. */
+export interface ToolSet {
+  readonly ok: true;
+  /** They in a registry of its own, whose calls are approved there; servers are shared by all. */
+  readonly registryFor: (approvals: ApprovalService) => ToolRegistry;
+  /** Whether a call of the tool has to be approved. */
+  readonly asks: (name: string) => boolean;
+  /** Ends the servers. Never rejects. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the tools over a folder, and those of the servers; or says which server cannot be had. The
+ * signal gives up on servers that are being started. Never rejects.
+ */
+export async function openToolSet(
+  { mcp, readOnly, yes }: Options,
+  { root, typedIn }: Places,
+  signal: AbortSignal,
+  restarts: Pick<McpToolsOptions, 'restarts' | 'restartWindowMs'> = {},
+): Promise<ToolSet | Refusal> {
+  const started = await startServers(mcp, { typedIn, signal, restarts });
+  if (!started.ok) return started;
+  const { close, tools: foreign } = started;
+  const reading = fileTools(root);
+  const working = workTools(root, yes ? { ask: false } : {});
+  const own = readOnly ? reading : [...reading, ...working.tools];
+  const names = own.map(nameOf);
+  const free = new Set(reading.map(nameOf));
+  const registryFor = (approvals: ApprovalService): ToolRegistry => {
+    const registry = new DefaultToolRegistry({ findApproval: () => approvals });
+    for (const tool of own) registry.register(tool);
+    if (!readOnly) registry.addGuard(working.guard);
+    foreign.follow(registry);
+    if (!yes) registry.addGuard(askForeign(names, registry));
+    return registry;
+  };
+  return { ok: true, registryFor, asks: (name) => !yes && !free.has(name), close };
+}
+
+const nameOf = (tool: Tool): string => tool.spec().name;
+
+/** Whatever else there is asks: what a server says of its tools is not to be relied on. */
+function askForeign(own: readonly string[], registry: ToolRegistry): ToolGuard {
+  const isForeign = (name: string): boolean =>
+    !own.includes(name) && registry.get(name) !== undefined;
+  return askBefore(({ name }) => isForeign(name), 'it is a tool of an MCP server');
+}
+
+/** Lists what the model is offered: as lines for people, or the specs as JSON lines. */
+export async function runTools(options: Options, io: CliIo): Promise<ExitCode> {
+  const places = findPlaces(options.root, io);
+  if (!places.ok) return refuse(io.stderr, places);
+  const tools = await openToolSet(options, places, io.signal);
+  if (!tools.ok) return refuse(io.stderr, tools);
+  try {
+    const { bold, yellow, dim } = styleOf(io);
+    const specs = tools.registryFor(new Approvals()).schemas();
+    const width = Math.max(...specs.map(({ name }) => name.length));
+    for (const spec of specs) {
+      if (options.json) {
+        io.stdout.write(`${safeJson(JSON.stringify(spec))}\n`);
+        continue;
+      }
+      const name = safeLine(spec.name, 64);
+      const [line = ''] = spec.description.trim().split('\n');
+      const asking = tools.asks(spec.name) ? yellow('asks') : '    ';
+      const gap = ' '.repeat(Math.max(0, width - name.length));
+      const shown = `${bold(name)}${gap}  ${asking}  ${dim(safeLine(line, 200))}`;
+      io.stdout.write(`${shown.trimEnd()}\n`);
+    }
+    return EXIT.completed;
+  } finally {
+    await tools.close();
+  }
+}
