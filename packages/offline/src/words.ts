@@ -27,7 +27,7 @@ const TOKEN = /`([^`]+)`|"([^"]+)"|“([^”]+)”|(?<!\w)'([^']+)'(?!\w)|\S+/gu
 const AROUND = /^[([{<"'“‘*]+|(?:[()\]}>"'”’*?!,;:.…]|'s)+$/gu;
 const ENDINGS =
   'md|txt|jsonl?|ya?ml|toml|ini|[cm]?[jt]sx?|html?|s?css|py|rs|go|java|rb|php|sh|c|h|cpp|cs|sql|' +
-  'csv|xml|svg|log|lock';
+  'csv|xml|svg|log|lock|env|conf';
 const NO_FILE = /^\w+:\/\/|^(?:node|next|vue)\.js$/i;
 const FILE = new RegExp(`^(?:.*[\\w)-]\\.(?:${ENDINGS})|\\.\\w[\\w.-]+)$`, 'i');
 const PAGE = /^(?:readme|changelog|contributing)$/i;
