@@ -3,7 +3,7 @@ import type { ToolCall, ToolCallRow, ToolOutput, ToolResultRow } from '@celestea
 import type { Cancellation, Follower } from './cancel.ts';
 import { toolCallEvent, toolResultEvent } from './events.ts';
 import type { PlannedCall } from './planned-call.ts';
-import { StepRetention } from './retention.ts';
+import { StepRetention } from './step-retention.ts';
 import { activeLimit, WaitLimit } from './timeouts.ts';
 import {
   cancelledOutput,
