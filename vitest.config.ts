@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const packages = ['core', 'session', 'tools', 'llm', 'offline', 'host', 'otel', 'cli'];
+const packages = ['core', 'session', 'tools', 'mcp', 'llm', 'offline', 'host', 'otel', 'cli'];
 const guards = new URL('test/support/guards.ts', import.meta.url).pathname;
 
 /** Suites with real browsers, servers and killed processes: `--mode integration` runs them alone. */

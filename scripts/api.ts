@@ -14,7 +14,7 @@ const CONTRACT = join(ROOT, 'contracts/api.json');
 
 /** Declarations by name, the overloads of a function together. */
 export type Surface = Readonly<Record<string, string>>;
-/** Surfaces by the name that is imported, such as `@celestea/tools/mcp`. */
+/** Surfaces by the name that is imported, such as `@celestea/agent-loop/testing`. */
 export type Api = Readonly<Record<string, Surface>>;
 
 /** Gives the declarations of a file, by the path that an import in another one leads to. */

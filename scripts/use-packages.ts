@@ -21,6 +21,7 @@ import { callTools, say, ScriptedLlm } from '@celestea/agent-loop/testing';
 import contract from '@celestea/agent-loop/contracts/sse-events.json' with { type: 'json' };
 import { Context, LLM_SERVICE, SESSION_LOG_SERVICE, TOOL_REGISTRY_SERVICE } from '@celestea/core';
 import { createHost } from '@celestea/host';
+import { mcpTools } from '@celestea/mcp';
 import { OfflineLlm } from '@celestea/offline';
 import { InMemorySessionLog } from '@celestea/session';
 import { defineTool, DefaultToolRegistry } from '@celestea/tools';
@@ -43,12 +44,13 @@ const parts = { llm: new OfflineLlm(), tools: () => tools, config: defaultAgentC
 const host = createHost({ folder: './sessions', parts });
 const health = await host.app.request('http://127.0.0.1/api/healthz');
 await host.close();
+const noServer = await mcpTools({ command: '' }).catch((error) => error.name);
 const results = log.deriveMessages().filter(({ role }) => role === 'tool').length;
-console.log(JSON.stringify([outcome, results, health.status, contract.version]));
+console.log(JSON.stringify([outcome, results, health.status, noServer, contract.version]));
 `;
 
 /** What the program above prints. */
-const EXPECTED = '["completed",1,200,1]';
+const EXPECTED = '["completed",1,200,"TypeError",1]';
 
 /** Types that did not resolve would be \`any\`, and the line below no error. */
 const TYPED = `${PROGRAM}

@@ -54,7 +54,7 @@ export function snippetsOf(document: string): Snippet[] {
 /** What a reader installs beside the library, and the package of ours that has it. */
 const BESIDE: Record<string, string> = {
   '@hono': 'host',
-  '@modelcontextprotocol': 'tools',
+  '@modelcontextprotocol': 'mcp',
   '@opentelemetry': 'otel',
   hono: 'host',
   zod: 'tools',

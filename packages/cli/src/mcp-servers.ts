@@ -1,7 +1,7 @@
 import { errorMessage, raceAbort } from '@celestea/agent-loop';
 import type { Tool, ToolRegistry } from '@celestea/core';
 import { DefaultToolRegistry } from '@celestea/tools';
-import { mcpTools, type McpToolsOptions } from '@celestea/tools/mcp';
+import { mcpTools, type McpToolsOptions } from '@celestea/mcp';
 
 import { cancelled, failed, type Refusal } from './exit.ts';
 import type { McpServer } from './option-values.ts';

@@ -1,5 +1,5 @@
 import { modelProvider } from '@celestea/llm';
-import type { McpCommand, McpUrl } from '@celestea/tools/mcp';
+import type { McpCommand, McpUrl } from '@celestea/mcp';
 
 import { quoted } from './text.ts';
 

@@ -6,7 +6,7 @@ import {
   workTools,
   type ApprovalService,
 } from '@celestea/tools';
-import type { McpToolsOptions } from '@celestea/tools/mcp';
+import type { McpToolsOptions } from '@celestea/mcp';
 
 import { Approvals } from './approvals.ts';
 import { EXIT, refuse, type ExitCode, type Refusal } from './exit.ts';

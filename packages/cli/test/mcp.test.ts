@@ -14,7 +14,7 @@ import { sessionNames } from './support/session.ts';
 import { FakeTerminal, KEY } from './support/terminal.ts';
 
 const SERVER = fileURLToPath(
-  new URL('../../tools/test/support/mcp-server.mjs', import.meta.url),
+  new URL('../../mcp/test/support/server.mjs', import.meta.url),
 );
 const COMMAND = `'${process.execPath}' "${SERVER}"`;
 // These start processes; how long that takes depends on the machine.

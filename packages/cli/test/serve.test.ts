@@ -22,7 +22,7 @@ import { onlySession, rowsIn, sessionNames } from './support/session.ts';
 import { serve, serveAt } from './support/served.ts';
 
 const SERVER = fileURLToPath(
-  new URL('../../tools/test/support/mcp-server.mjs', import.meta.url),
+  new URL('../../mcp/test/support/server.mjs', import.meta.url),
 );
 const COMMAND = `'${process.execPath}' "${SERVER}"`;
 const PAGE = fileURLToPath(new URL('../../host/dist/page/index.html', import.meta.url));

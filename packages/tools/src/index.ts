@@ -33,3 +33,4 @@ export type { RunCommandResult } from './work/run-command.ts';
 export type { WriteFileResult } from './work/write-file.ts';
 export { SESSION_HOME } from './files/session-home.ts';
 export { editDistance } from './nearest-names.ts';
+export { thrownText } from './thrown.ts';

@@ -1,6 +1,7 @@
 import type { ImageRef } from '@celestea/core';
 
-import { isRecord, mismatch } from '../shape.ts';
+import { isRecord } from '@celestea/core';
+import { mismatch } from './text.ts';
 import { MAX_TIMER_MS } from './stoppable.ts';
 
 /** How far a call has come, as its server says. */

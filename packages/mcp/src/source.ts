@@ -1,8 +1,9 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
-import { isRecord, mismatch } from '../shape.ts';
-import { cutText } from '../text.ts';
+import { isRecord } from '@celestea/core';
+import { mismatch } from './text.ts';
+import { cutText } from './text.ts';
 import { ChildTransport } from './child-transport.ts';
 import { HttpTransport } from './http-transport.ts';
 

@@ -11,7 +11,7 @@ import {
   type McpTools,
   type McpToolsChange,
   type McpToolsOptions,
-} from '@celestea/tools/mcp';
+} from '@celestea/mcp';
 import type { ToolOutput } from '@celestea/core';
 import { afterEach } from 'vitest';
 
@@ -20,7 +20,7 @@ const path = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 /** The well-behaved server, over stdio. */
 export const goodServer = {
   command: process.execPath,
-  args: [path('mcp-server.mjs')],
+  args: [path('server.mjs')],
 } as const;
 
 /** The server that keeps no rule. */
@@ -30,7 +30,7 @@ export const hostileServer = (
   result: unknown = {},
 ): McpSource => ({
   command: process.execPath,
-  args: [path('mcp-hostile.mjs'), way, JSON.stringify(tools), JSON.stringify(result)],
+  args: [path('hostile.mjs'), way, JSON.stringify(tools), JSON.stringify(result)],
 });
 
 const opened: McpTools[] = [];
@@ -137,7 +137,7 @@ export class HttpServer {
   port = 0;
 
   private constructor(port: number) {
-    const args = [path('mcp-server.mjs'), '--http', String(port)];
+    const args = [path('server.mjs'), '--http', String(port)];
     this.#child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] });
     const { stdout } = this.#child;
     if (stdout === null) throw new Error('no stdout');

@@ -1,5 +1,3 @@
-import { codePointStart } from '../text.ts';
-
 const KEPT = 1_000;
 
 /** The end of a text that comes in pieces. */
@@ -9,7 +7,7 @@ export class TextTail {
   add(piece: string): void {
     const text = `${this.#text}${piece}`;
     const start = text.length - KEPT;
-    this.#text = start <= 0 ? text : text.slice(codePointStart(text, start));
+    this.#text = start <= 0 ? text : text.slice(start).toWellFormed();
   }
 
   /** At most 1000 characters and one, without the space around them. */

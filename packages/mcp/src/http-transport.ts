@@ -10,7 +10,7 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 
-import { isRecord } from '../shape.ts';
+import { isRecord } from '@celestea/core';
 import { CLOSE_GRACE_MS } from './limits.ts';
 import { after, stoppable } from './stoppable.ts';
 import { isEventStream, watchBody } from './watched-body.ts';

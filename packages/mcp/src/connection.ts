@@ -1,4 +1,4 @@
-import { thrownText } from '../thrown.ts';
+import { thrownText } from '@celestea/tools';
 import { RestartBudget, type RestartLimits } from './restart-budget.ts';
 import { NotSentError, Session } from './session.ts';
 import type { Dial, Link } from './source.ts';

@@ -1,6 +1,7 @@
 import type { Tool, ToolInput, ToolRegistry, ToolSpec } from '@celestea/core';
 
-import { isRecord, mismatch } from '../shape.ts';
+import { isRecord } from '@celestea/core';
+import { mismatch } from './text.ts';
 import { Connection } from './connection.ts';
 import { RELIST_PAUSE_MS } from './limits.ts';
 import { listTools } from './list-tools.ts';

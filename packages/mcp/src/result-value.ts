@@ -1,6 +1,7 @@
 import { describeValue, serdeJsonString, type ImageRef } from '@celestea/core';
 
-import { isRecord, mismatch } from '../shape.ts';
+import { isRecord } from '@celestea/core';
+import { mismatch } from './text.ts';
 import { describeData, keepImage } from './image-block.ts';
 import type { McpToolsOptions } from './options.ts';
 

@@ -10,7 +10,7 @@ import {
   type Request,
 } from '@modelcontextprotocol/sdk/types.js';
 
-import { cutText } from '../text.ts';
+import { cutText } from './text.ts';
 import { ProgressTokens } from './progress-tokens.ts';
 import type { Link } from './source.ts';
 import { Ending, MAX_TIMER_MS, stoppable, type Stop } from './stoppable.ts';

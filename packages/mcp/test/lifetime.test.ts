@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { mcpTools } from '@celestea/tools/mcp';
+import { mcpTools } from '@celestea/mcp';
 
 import { freshFolder } from './support/folder.ts';
 import {
@@ -138,7 +138,7 @@ describe('dying', () => {
   });
 
   test('a restart that fails is the last, and says why', async () => {
-    const folder = freshFolder({ 'once.mjs': '' });
+    const folder = freshFolder();
     const code = `
       import { existsSync, writeFileSync } from 'node:fs';
       if (existsSync('started')) { console.error('second time'); process.exit(9); }

@@ -5,8 +5,8 @@ import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
-import { endWithUs, forget, HAS_GROUPS, signalGroup } from '../process-group.ts';
-import { isRecord } from '../shape.ts';
+import { endWithUs, forget, HAS_GROUPS, signalGroup } from '@celestea/tools/process-group';
+import { isRecord } from '@celestea/core';
 import { CLOSE_GRACE_MS, LEFTOVER_GRACE_MS, MAX_MESSAGE_BYTES } from './limits.ts';
 import { MessageLines } from './message-lines.ts';
 import type { McpCommand } from './source.ts';

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 
-import { Connection } from '../src/mcp/connection.ts';
-import { readOptions } from '../src/mcp/options.ts';
-import { RestartBudget, type RestartLimits } from '../src/mcp/restart-budget.ts';
-import { readSource } from '../src/mcp/source.ts';
+import { Connection } from '../src/connection.ts';
+import { readOptions } from '../src/options.ts';
+import { RestartBudget, type RestartLimits } from '../src/restart-budget.ts';
+import { readSource } from '../src/source.ts';
 import { failure, goodServer } from './support/mcp-support.ts';
 
 const limits = (

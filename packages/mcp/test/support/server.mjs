@@ -1,6 +1,6 @@
 /**
- * A well-behaved MCP server with tools for the tests: `node mcp-server.mjs` speaks over stdio,
- * `node mcp-server.mjs --http [port]` over HTTP on 127.0.0.1, and writes its port on stdout.
+ * A well-behaved MCP server with tools for the tests: `node server.mjs` speaks over stdio,
+ * `node server.mjs --http [port]` over HTTP on 127.0.0.1, and writes its port on stdout.
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';

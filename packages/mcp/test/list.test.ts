@@ -1,7 +1,7 @@
-import { DefaultToolRegistry } from '@celestea/tools';
+import type { Tool } from '@celestea/core';
+import { DefaultToolRegistry, defineTool } from '@celestea/tools';
 import { describe, expect, test } from 'vitest';
 
-import { toolOf } from './support/doubles.ts';
 import {
   failure,
   goodServer,
@@ -10,6 +10,9 @@ import {
   open,
   openRegistry,
 } from './support/mcp-support.ts';
+
+const toolOf = (name: string): Tool =>
+  defineTool({ name, description: '', parameters: { type: 'object' }, execute: () => name });
 
 const namesOf = (mcp: { tools(): { spec(): { name: string } }[] }): string[] =>
   mcp.tools().map((tool) => tool.spec().name);

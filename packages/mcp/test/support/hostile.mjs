@@ -1,5 +1,5 @@
 /**
- * A server that keeps no rule, over stdio and by hand: `node mcp-hostile.mjs <way> [tools as
+ * A server that keeps no rule, over stdio and by hand: `node hostile.mjs <way> [tools as
  * JSON] [result as JSON]`.
  */
 import process from 'node:process';

@@ -1,7 +1,8 @@
 import { serdeJsonString } from '@celestea/core';
 
-import { isRecord, mismatch } from '../shape.ts';
-import { cutText } from '../text.ts';
+import { isRecord } from '@celestea/core';
+import { mismatch } from './text.ts';
+import { cutText } from './text.ts';
 import { MAX_DESCRIPTION, MAX_PAGES, MAX_SCHEMA, MAX_TOOLS } from './limits.ts';
 import type { Session } from './session.ts';
 import type { Stop } from './stoppable.ts';
