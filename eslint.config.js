@@ -59,6 +59,7 @@ const arrows = {
     '@modelcontextprotocol/sdk/types.js',
     'node:child_process',
     'node:crypto',
+    'node:events',
   ],
   llm: [
     core,

@@ -1,17 +1,31 @@
 import { spawn, type ChildProcessWithoutNullStreams as Child } from 'node:child_process';
+import { once } from 'node:events';
 
+import { isRecord } from '@celestea/core';
+import { endGroup, endWithUs, forget, HAS_GROUPS } from '@celestea/tools/process-group';
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 
-import { endWithUs, forget, HAS_GROUPS, signalGroup } from '@celestea/tools/process-group';
-import { isRecord } from '@celestea/core';
-import { CLOSE_GRACE_MS, LEFTOVER_GRACE_MS, MAX_MESSAGE_BYTES } from './limits.ts';
-import { MessageLines } from './message-lines.ts';
-import type { McpCommand } from './source.ts';
-import { Ending } from './stoppable.ts';
-import { TextTail } from './text-tail.ts';
+import { CLOSE_GRACE_MS, MAX_MESSAGE_BYTES } from './limits.ts';
+import { after, Ending, stoppable } from './stoppable.ts';
+
+/** A server that is started as a child process and spoken to over stdio. */
+export interface McpCommand {
+  /** The program; it is run without a shell. It and its arguments show up in error messages. */
+  command: string;
+  args?: readonly string[];
+  /**
+   * Added to the few variables a child gets (`PATH`, `HOME` and the like): it does not inherit
+   * the environment. The place for secrets, which are never shown.
+   */
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+}
+
+/** What is kept of the end of its output, in UTF-16 units. */
+const KEPT_OUTPUT = 1_000;
 
 /**
  * A server as a child process that speaks over stdin and stdout. In place of the SDK's own
@@ -24,17 +38,19 @@ export class ChildTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
 
   readonly #command: McpCommand;
-  readonly #lines = new MessageLines(MAX_MESSAGE_BYTES);
-  readonly #stderr = new TextTail();
-  readonly #garbage = new TextTail();
+  readonly #graceMs: number;
   readonly #gone = new Ending();
   #child: Child | null = null;
   #spoke = false;
+  #stderr = '';
+  /** What came on stdout and is no message. */
+  #stray = '';
   #fate: string | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(command: McpCommand) {
+  constructor(command: McpCommand, graceMs: number = CLOSE_GRACE_MS) {
     this.#command = command;
+    this.#graceMs = graceMs;
   }
 
   /** Resolves when the process runs; rejects when it cannot be started. */
@@ -48,25 +64,17 @@ export class ChildTransport implements Transport {
       ...(cwd === undefined ? {} : { cwd }),
     });
     this.#child = child;
-    this.#listen(child);
-    await new Promise<void>((resolve, reject) => {
-      child.once('spawn', resolve);
-      child.on('error', (error) => {
-        if (child.pid === undefined) this.#finish(child, error.message);
-        reject(error);
-      });
-    });
     if (child.pid !== undefined) endWithUs(child.pid, 'SIGTERM');
+    this.#listen(child);
+    await once(child, 'spawn');
   }
 
   /** Resolves when the message is written; rejects when the process is gone. */
   async send(message: JSONRPCMessage): Promise<void> {
-    const child = this.#child;
-    if (child === null || this.#gone.error !== null) throw new Error('the server is not running');
     await new Promise<void>((resolve, reject) => {
-      child.stdin.write(serializeMessage(message), (error) => {
-        if (error === null || error === undefined) resolve();
-        else reject(error);
+      this.#child?.stdin.write(serializeMessage(message), (error) => {
+        if (error) reject(error);
+        else resolve();
       });
     });
   }
@@ -82,86 +90,84 @@ export class ChildTransport implements Transport {
 
   /** How the process ended, if it did, and the end of what it wrote on stderr. */
   lastWords(): string {
-    const said = this.#stderr.text();
-    const stray = this.#garbage.text();
-    return [
-      this.#fate,
-      said === '' ? null : `its stderr ends with: ${said}`,
-      stray === '' ? null : `its stdout has what is no message: ${stray}`,
-    ]
-      .filter((part) => part !== null)
-      .join('; ');
+    const words = [this.#fate];
+    if (this.#stderr.trim() !== '') words.push(`its stderr ends with: ${ended(this.#stderr)}`);
+    if (this.#stray !== '') words.push(`its stdout has what is no message: ${ended(this.#stray)}`);
+    return words.filter((part) => part !== null).join('; ');
   }
 
   #listen(child: Child): void {
     child.stdin.on('error', () => undefined); // the callback of the write has it
     child.stdout.on('error', () => undefined);
     child.stderr.on('error', () => undefined);
-    child.stdout.on('data', (chunk: Buffer) => {
-      const read = (line: string): void => {
-        this.#read(line);
-      };
-      if (this.#lines.push(chunk, read)) return;
+    let line = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      for (const [index, piece] of text.split('\n').entries()) {
+        if (index > 0) this.#read(line);
+        line = index > 0 ? piece : `${line}${piece}`;
+      }
+      if (line.length <= MAX_MESSAGE_BYTES) return; // it has at least as many bytes as units
       this.#fate ??= `sent a message of more than ${String(MAX_MESSAGE_BYTES)} bytes`;
-      signal(child, 'SIGKILL');
+      child.kill('SIGKILL');
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#stderr.add(text);
+      this.#stderr = tail(this.#stderr, text);
+    });
+    child.on('error', (error) => {
+      if (child.pid === undefined) this.#finish(child, error.message);
     });
     child.once('exit', (code, signal) => {
-      this.#fate ??=
-        signal === null ? `exited with code ${String(code)}` : `was ended by ${signal}`;
-      void this.#sweep(child);
-    });
-    child.once('close', () => {
-      this.#finish(child, 'ended');
+      const fate = signal === null ? `exited with code ${String(code)}` : `was ended by ${signal}`;
+      void this.#sweep(child, fate);
     });
   }
 
   #read(line: string): void {
-    if (this.#gone.error !== null || line.trim() === '') return;
+    if (line.trim() === '') return;
     let message: JSONRPCMessage | null;
     try {
       message = deserializeMessage(line);
     } catch {
       message = malformedAnswer(line);
-      if (message === null) this.#garbage.add(`${line}\n`);
+      if (message === null) this.#stray = tail(this.#stray, `${line}\n`);
     }
     if (message === null) return;
     this.#spoke = true;
     this.onmessage?.(message);
   }
 
-  /** The process is gone; what it started may still hold its output open. */
-  async #sweep(child: Child): Promise<void> {
-    signal(child, 'SIGTERM');
-    if (!(await this.#gone.within(LEFTOVER_GRACE_MS))) this.#finish(child, 'ended');
+  /** The process is gone; what it started may still run, and hold its output open. */
+  async #sweep(child: Child, fate: string): Promise<void> {
+    this.#fate ??= fate;
+    const closed = new Promise((resolve) => child.once('close', resolve));
+    const late = after(this.#graceMs, 'somebody else holds its output open');
+    if (child.pid !== undefined) await endGroup(child.pid, this.#graceMs);
+    await stoppable([late, this.#gone.stop], () => closed).catch(() => undefined);
+    this.#finish(child, fate);
   }
 
   async #end(): Promise<void> {
     const child = this.#child;
-    if (child === null) {
-      this.onclose?.();
-      return;
-    }
+    if (child?.pid === undefined) return;
     child.stdin.end();
-    if (this.#spoke && (await this.#gone.within(CLOSE_GRACE_MS))) return;
-    signal(child, 'SIGTERM');
-    if (await this.#gone.within(CLOSE_GRACE_MS)) return;
-    signal(child, 'SIGKILL');
-    await this.#gone.within(CLOSE_GRACE_MS);
-    this.#finish(child, 'could not be ended');
+    if (this.#spoke && (await this.#gone.within(this.#graceMs))) return;
+    await endGroup(child.pid, this.#graceMs);
+    if (!(await this.#gone.within(this.#graceMs))) this.#finish(child, 'could not be ended');
   }
 
   #finish(child: Child, fate: string): void {
     this.#fate ??= fate;
     if (!this.#gone.end(new Error(this.#fate))) return;
-    signal(child, 'SIGKILL');
     if (child.pid !== undefined) forget(child.pid);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     this.onclose?.();
   }
 }
+
+const tail = (text: string, more: string): string => `${text}${more}`.slice(-KEPT_OUTPUT);
+
+/** A tail as it is shown, without half characters. */
+const ended = (text: string): string => text.trim().toWellFormed();
 
 /** Whoever waits for an answer that cannot be read must hear of it; `null` when it is none. */
 function malformedAnswer(line: string): JSONRPCMessage | null {
@@ -174,9 +180,4 @@ function malformedAnswer(line: string): JSONRPCMessage | null {
   if (!isRecord(value) || 'method' in value || typeof value['id'] !== 'number') return null;
   const message = 'the answer of the server is malformed';
   return { jsonrpc: '2.0', id: value['id'], error: { code: ErrorCode.InvalidRequest, message } };
-}
-
-/** Reaches the child and everything it started that stayed in its group. */
-function signal(child: Child, name: NodeJS.Signals): void {
-  if (child.pid !== undefined) signalGroup(child.pid, name);
 }

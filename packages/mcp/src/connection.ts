@@ -1,29 +1,28 @@
 import { thrownText } from '@celestea/tools';
-import { RestartBudget, type RestartLimits } from './restart-budget.ts';
-import { NotSentError, Session } from './session.ts';
-import type { Dial, Link } from './source.ts';
-import { after, Ending, stoppable, type Stop } from './stoppable.ts';
+
+import type { McpSettings } from './options.ts';
+import { NotSentError, ServerError, Session } from './session.ts';
+import type { Dial } from './source.ts';
+import { after, Ending, onAbort, stoppable } from './stoppable.ts';
+
+/** How often a server may be started again, and the time in milliseconds from any moment on. */
+export type RestartLimits = Pick<McpSettings, 'restarts' | 'restartWindowMs'> & {
+  now: () => number;
+};
 
 /** What a connection is set up with. */
-export interface ConnectionOptions extends RestartLimits {
+export type ConnectionOptions = RestartLimits & {
   dial: Dial;
   startTimeoutMs: number;
-  /** The rest of the start, which counts to its time: a session is up when this has resolved. */
-  onStart: (session: Session) => Promise<void>;
-  onListChanged: (session: Session) => void;
-}
+  /** Takes over the list of tools, as the last part of a start and whenever it has changed. */
+  list: (session: Session) => Promise<void>;
+};
 
 type State =
   | { kind: 'starting'; started: Promise<Session> }
   | { kind: 'up'; session: Session }
   | { kind: 'down'; why: string }
   | { kind: 'closed' };
-
-/** What there is of a start so far. */
-interface Attempt {
-  link?: Link;
-  session?: Session;
-}
 
 /** A server across its restarts: at most one session at a time. */
 export class Connection {
@@ -46,24 +45,31 @@ export class Connection {
     return this.#name;
   }
 
-  /** Starts the server; to be called once. */
-  async start(): Promise<void> {
-    await this.#start();
+  /** Starts the server; to be called once, as what dies is started again by its use. */
+  start(): Promise<Session> {
+    const started = this.#open();
+    this.#state = { kind: 'starting', started };
+    return started;
   }
 
   /**
    * Does something with the session that is up, and starts the server again for it when it died.
    * Work that cannot have reached the server is done again on the session after.
    */
-  async use<T>(stops: readonly Stop[], work: (session: Session) => Promise<T>): Promise<T> {
-    for (let again = true; ; again = false) {
-      const session = await stoppable([this.#closing.stop, ...stops], () => this.#current());
-      try {
-        return await work(session);
-      } catch (error) {
-        const isLast = !again || this.#closing.error !== null;
-        if (!(error instanceof NotSentError) || isLast) throw this.#told(error, session);
+  async use<T>(
+    signal: AbortSignal | undefined,
+    work: (session: Session) => Promise<T>,
+    again = true,
+  ): Promise<T> {
+    const stops = [this.#closing.stop, onAbort(signal)];
+    const session = await stoppable(stops, () => this.#current());
+    try {
+      return await work(session);
+    } catch (error) {
+      if (error instanceof NotSentError && again && this.#closing.error === null) {
+        return this.use(signal, work, false);
       }
+      throw error instanceof ServerError ? this.#error(thrownText(error)) : error;
     }
   }
 
@@ -76,7 +82,7 @@ export class Connection {
   async #close(): Promise<void> {
     const before = this.#state;
     this.#state = { kind: 'closed' };
-    this.#closing.end(new Error(`MCP server ${this.#name}: it was closed`));
+    this.#closing.end(this.#error('it was closed'));
     if (before.kind === 'starting') await before.started.catch(() => undefined);
     if (before.kind === 'up') await this.#sweep(before.session, 'it was closed');
     await Promise.all(this.#sweeping);
@@ -102,20 +108,13 @@ export class Connection {
     if (!this.#options.dial.again) throw this.#error(why);
     const refusal = this.#restarts.take();
     if (refusal !== null) throw this.#error(`${why}; ${refusal}`);
-    return this.#start();
-  }
-
-  #start(): Promise<Session> {
-    const started = this.#open();
-    this.#state = { kind: 'starting', started };
-    return started;
+    return this.start();
   }
 
   async #open(): Promise<Session> {
     const { dial, startTimeoutMs } = this.#options;
-    const attempt: Attempt = {};
-    const text = `no answer within ${String(startTimeoutMs)} ms`;
-    const late = after(startTimeoutMs, () => new Error(text));
+    const attempt: { session?: Session } = {};
+    const late = after(startTimeoutMs, `no answer within ${String(startTimeoutMs)} ms`);
     try {
       const session = await stoppable([this.#closing.stop, late], (signal) =>
         this.#attempt(attempt, signal),
@@ -126,8 +125,10 @@ export class Connection {
       this.#state = { kind: 'up', session };
       return session;
     } catch (error) {
-      const words = attempt.link?.kind === 'transport' ? attempt.link.lastWords() : '';
-      const why = `could not be started: ${withWords(thrownText(error), words)}`;
+      const said = thrownText(error);
+      const words = attempt.session?.lastWords() ?? '';
+      const more = words === '' || said.includes(words) ? '' : `; ${words}`;
+      const why = `could not be started: ${said}${more}`;
       if (attempt.session !== undefined) await this.#sweep(attempt.session, why);
       if (this.#closing.error !== null) throw this.#closing.error;
       this.#state = { kind: 'down', why };
@@ -135,38 +136,34 @@ export class Connection {
     }
   }
 
-  async #attempt(attempt: Attempt, signal: AbortSignal): Promise<Session> {
-    const { dial, onStart, onListChanged } = this.#options;
+  async #attempt(attempt: { session?: Session }, signal: AbortSignal): Promise<Session> {
+    const { dial, list } = this.#options;
     const link = await dial.dial();
-    if (signal.aborted) {
-      if (link.kind === 'transport') await link.transport.close();
-      throw new Error('it came too late');
-    }
     const session: Session = new Session(link, {
-      onListChanged: () => {
-        onListChanged(session);
-      },
+      onListChanged: () => list(session),
       onEnd: (error) => {
         this.#onEnd(session, error);
       },
     });
-    attempt.link = link;
     attempt.session = session;
+    if (signal.aborted) {
+      await this.#sweep(session, 'it came too late');
+      throw new Error('it came too late');
+    }
     await session.start();
-    await onStart(session);
+    await list(session);
     return session;
   }
 
-  #onEnd(session: Session, error: Error): void {
+  #onEnd(session: Session, error: ServerError): void {
+    const why = thrownText(error);
     const state = this.#state;
-    if (state.kind === 'up' && state.session === session) {
-      this.#state = { kind: 'down', why: thrownText(error) };
-    }
-    void this.#sweep(session, thrownText(error));
+    if (state.kind === 'up' && state.session === session) this.#state = { kind: 'down', why };
+    void this.#sweep(session, why);
   }
 
   async #sweep(session: Session, why: string): Promise<void> {
-    const swept = session.close(new Error(why));
+    const swept = session.close(why);
     this.#sweeping.add(swept);
     await swept;
     this.#sweeping.delete(swept);
@@ -175,13 +172,35 @@ export class Connection {
   #error(why: string): Error {
     return new Error(`MCP server ${this.#name}: ${why}`);
   }
+}
 
-  /** The end of a session does not say whose it was. */
-  #told(error: unknown, session: Session): unknown {
-    const isEnd = error === session.ended || error instanceof NotSentError;
-    return isEnd ? this.#error(thrownText(error)) : error;
+/** The restarts that are left: one that lies further back than the window is given back. */
+export class RestartBudget {
+  readonly #limits: RestartLimits;
+  /** When the restarts that count were made, oldest first. */
+  #made: number[] = [];
+
+  constructor(limits: RestartLimits) {
+    this.#limits = limits;
+  }
+
+  /** Takes one, and gives `null`; or says why there is none, and for how long. */
+  take(): string | null {
+    const { restarts, restartWindowMs = Infinity, now } = this.#limits;
+    const time = now();
+    const since = time - restartWindowMs;
+    this.#made = this.#made.filter((made) => made > since);
+    if (this.#made.length < restarts) {
+      this.#made.push(time);
+      return null;
+    }
+    const [oldest] = this.#made;
+    if (oldest === undefined || since === -Infinity) {
+      return `no more restarts are tried (${String(restarts)} in all)`;
+    }
+    const used = `${String(restarts)} within ${seconds(restartWindowMs)}`;
+    return `no more restarts are tried for ${seconds(oldest - since)} (${used})`;
   }
 }
 
-const withWords = (text: string, words: string): string =>
-  words === '' || text.includes(words) ? text : `${text}; ${words}`;
+const seconds = (ms: number): string => `${String(Math.ceil(ms / 1000))} s`;

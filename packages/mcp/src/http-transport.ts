@@ -1,219 +1,86 @@
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type {
-  FetchLike,
-  Transport,
-  TransportSendOptions,
-} from '@modelcontextprotocol/sdk/shared/transport.js';
-import {
-  ErrorCode,
-  type JSONRPCMessage,
-  type RequestId,
-} from '@modelcontextprotocol/sdk/types.js';
-
 import { isRecord } from '@celestea/core';
-import { CLOSE_GRACE_MS } from './limits.ts';
-import { after, stoppable } from './stoppable.ts';
-import { isEventStream, watchBody } from './watched-body.ts';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 
-/** A request whose answer is still to come. */
-interface Exchange {
-  /** The answer comes as a stream of events, which goes on after the request was sent. */
-  streams: boolean;
-  /** With which the SDK can take the stream up again where it breaks; `null` while it cannot. */
-  token: string | null;
-  /** The stream has ended; whether it is taken up again is open. */
-  broken: boolean;
-  /** How often in a row taking it up again has failed. */
-  failures: number;
-  /** Lets go of the stream. */
-  cancel(): void;
-}
+import { CLOSE_GRACE_MS, MAX_MESSAGE_BYTES } from './limits.ts';
+import { after, stoppable } from './stoppable.ts';
 
 /**
- * Streamable HTTP. Wraps the SDK's transport, which leaves a request without an answer for ever
- * when the server accepts it and then breaks off, ends its answer early or answers something
- * else; which takes answers of any size; and which keeps the stream of a cancelled call open.
+ * Streamable HTTP: the SDK's transport over a `fetch` that takes messages of a bounded size and
+ * lets go of the stream of a cancelled call.
  */
-export class HttpTransport implements Transport {
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: (message: JSONRPCMessage) => void;
-
-  readonly #inner: StreamableHTTPClientTransport;
-  readonly #exchanges = new Map<RequestId, Exchange>();
-  /** The SDK's own defaults; it reads them at each try, so that closing can end the tries. */
-  readonly #retries = {
-    initialReconnectionDelay: 1_000,
-    maxReconnectionDelay: 30_000,
-    reconnectionDelayGrowFactor: 1.5,
-    maxRetries: 2,
-  };
+export class HttpTransport extends StreamableHTTPClientTransport {
+  readonly #retries: { maxRetries: number };
 
   constructor(url: URL, headers: Readonly<Record<string, string>>) {
-    this.#inner = new StreamableHTTPClientTransport(url, {
-      requestInit: { headers },
-      fetch: this.#fetch,
-      reconnectionOptions: this.#retries,
-    });
-  }
-
-  get sessionId(): string | undefined {
-    return this.#inner.sessionId;
-  }
-
-  setProtocolVersion(version: string): void {
-    this.#inner.setProtocolVersion(version);
-  }
-
-  async start(): Promise<void> {
-    this.#inner.onclose = () => this.onclose?.();
-    this.#inner.onerror = (error) => this.onerror?.(error);
-    this.#inner.onmessage = (message) => {
-      this.#deliver(message);
+    // The SDK's own numbers; it reads them at each try, so that closing can end the tries.
+    const retries = {
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: 30_000,
+      reconnectionDelayGrowFactor: 1.5,
+      maxRetries: 2,
     };
-    await this.#inner.start();
-  }
-
-  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    if (!('method' in message && 'id' in message)) {
-      await this.#inner.send(message);
-      const cancelled = cancelledId(message);
-      if (cancelled === null) return;
-      this.#exchanges.get(cancelled)?.cancel();
-      this.#exchanges.delete(cancelled);
-      return;
-    }
-    const { id } = message;
-    const exchange = newExchange();
-    this.#exchanges.set(id, exchange);
-    try {
-      await this.#inner.send(message, {
-        onresumptiontoken: (token) => {
-          exchange.token = headerText(token);
-          options?.onresumptiontoken?.(token);
-        },
-      });
-    } catch (error) {
-      this.#exchanges.delete(id);
-      throw error;
-    }
-    if (!exchange.streams) this.#answerIsOver(id);
+    super(url, { requestInit: { headers }, fetch: boundedFetch(), reconnectionOptions: retries });
+    this.#retries = retries;
   }
 
   /** Takes leave of the server, for a short while, and closes. Never rejects. */
-  async close(): Promise<void> {
-    const leave = after(CLOSE_GRACE_MS, () => new Error('no answer'));
-    await stoppable([leave], () => this.#inner.terminateSession()).catch(() => undefined);
+  override async close(): Promise<void> {
+    const late = after(CLOSE_GRACE_MS, 'no answer');
+    await stoppable([late], () => this.terminateSession()).catch(() => undefined);
     this.#retries.maxRetries = 0;
-    await this.#inner.close().catch(() => undefined);
-    this.#exchanges.clear();
+    await super.close();
   }
+}
 
-  #deliver(message: JSONRPCMessage): void {
-    if (!('method' in message) && message.id !== undefined) this.#exchanges.delete(message.id);
-    this.onmessage?.(message);
-  }
-
-  /** All there was of an answer has been delivered: whoever still waits, waits in vain. */
-  #answerIsOver(id: RequestId): void {
-    const exchange = this.#exchanges.get(id);
-    if (exchange?.token !== null) return;
-    this.#endInVain(id);
-  }
-
-  #endInVain(id: RequestId): void {
-    const message = 'the server ended its answer without a result';
-    this.#deliver({ jsonrpc: '2.0', id, error: { code: ErrorCode.ConnectionClosed, message } });
-  }
-
-  /** The request whose stream the SDK is about to take up again; `null` when it does not. */
-  #resumedBy(init: RequestInit | undefined): RequestId | null {
-    const token = new Headers(init?.headers).get(RESUME_HEADER);
-    if (token === null) return null;
-    for (const [id, exchange] of this.#exchanges) {
-      if (exchange.broken && exchange.token === token) return id;
-    }
-    return null;
-  }
-
-  /** The SDK tries again unless there is no stream to be had (405), and at most so many times. */
-  #onResumption(id: RequestId, response: Response | null): void {
-    const exchange = this.#exchanges.get(id);
-    if (exchange === undefined) return;
-    if (response?.ok === true && response.body !== null) {
-      // The SDK forgets the old token: without a new one, this stream is the last.
-      exchange.token = null;
-      exchange.broken = false;
-      exchange.failures = 0;
-      return;
-    }
-    exchange.failures += 1;
-    const isFinal = response !== null && (response.ok || isClientError(response.status));
-    if (isFinal || exchange.failures >= this.#retries.maxRetries) this.#endInVain(id);
-  }
-
-  readonly #fetch: FetchLike = async (url, init) => {
-    const resumed = this.#resumedBy(init);
-    const response = await fetch(url, init).catch((error: unknown) => {
-      if (resumed !== null) this.#onResumption(resumed, null);
-      throw error;
+/**
+ * A `fetch` whose answers break off where a message is too large: one event of a stream, or all of
+ * any other body. Once a request is cancelled, the stream of its answer is let go.
+ */
+function boundedFetch(): FetchLike {
+  /** What ends the answer to a request, by the request's id. */
+  const ends = new Map<unknown, () => void>();
+  return async (url, init) => {
+    const { id, cancels } = readIds(init?.body);
+    const response = await fetch(url, init);
+    ends.get(cancels)?.();
+    const { body, status, statusText, headers } = response;
+    if (body === null) return response;
+    const isStream = /^\s*text\/event-stream\b/i.test(headers.get('content-type') ?? '');
+    let size = 0;
+    const bounded = new TransformStream<Uint8Array, Uint8Array>({
+      start: (controller) => {
+        if (id === undefined) return;
+        ends.set(id, () => {
+          controller.terminate();
+        });
+      },
+      transform: (chunk, controller) => {
+        size = isStream && endsEvent(chunk) ? chunk.length : size + chunk.length;
+        if (size > MAX_MESSAGE_BYTES) {
+          throw new Error(`a message of more than ${String(MAX_MESSAGE_BYTES)} bytes`);
+        }
+        controller.enqueue(chunk);
+      },
     });
-    const id = resumed ?? requestId(init?.body);
-    const exchange = id === null ? undefined : this.#exchanges.get(id);
-    if (resumed !== null) this.#onResumption(resumed, response);
-    if (response.body === null) return response;
-    const isStream = isEventStream(response);
-    // The SDK reads whatever resumes a stream as events.
-    const streams = isStream || resumed !== null;
-    const watched = watchBody(response.body, isStream, () => {
-      if (id === null || !streams) return;
-      if (exchange !== undefined) exchange.broken = true;
-      // The last events are on their way through the SDK's parser, which takes microtasks alone.
-      setImmediate(() => { this.#answerIsOver(id); });
-    });
-    if (exchange !== undefined) {
-      exchange.streams = streams && response.ok;
-      exchange.cancel = watched.cancel;
-    } else if (id !== null) {
-      watched.cancel(); // cancelled in the meantime
-    }
-    const { status, statusText, headers } = response;
-    return new Response(watched.body, { status, statusText, headers });
+    void body
+      .pipeTo(bounded.writable)
+      .catch(() => undefined) // whoever reads the other side has it
+      .finally(() => ends.delete(id));
+    return new Response(bounded.readable, { status, statusText, headers });
   };
 }
 
-const RESUME_HEADER = 'last-event-id';
-
-const newExchange = (): Exchange => ({
-  streams: false,
-  token: null,
-  broken: false,
-  failures: 0,
-  cancel: () => undefined,
-});
-
-/** A token as it comes out of a header; `null` when it cannot be sent in one. */
-function headerText(token: string): string | null {
-  try {
-    return new Headers([[RESUME_HEADER, token]]).get(RESUME_HEADER);
-  } catch {
-    return null;
-  }
+/** The id of a request, and the id of the request that a notification cancels. */
+function readIds(body: unknown): { id?: unknown; cancels?: unknown } {
+  const message: unknown = typeof body === 'string' ? JSON.parse(body) : null;
+  if (!isRecord(message) || !('method' in message)) return {};
+  const { id, method, params } = message;
+  const isCancel = method === 'notifications/cancelled' && isRecord(params);
+  return isCancel ? { cancels: params['requestId'] } : { id };
 }
 
-const isClientError = (status: number): boolean => status >= 400 && status < 500;
+const latin1 = new TextDecoder('latin1');
 
-function requestId(body: unknown): RequestId | null {
-  if (typeof body !== 'string') return null;
-  const message: unknown = JSON.parse(body);
-  if (!isRecord(message) || !('method' in message)) return null;
-  return readId(message['id']);
-}
-
-function cancelledId(message: JSONRPCMessage): RequestId | null {
-  if (!('method' in message) || message.method !== 'notifications/cancelled') return null;
-  return readId(message.params?.['requestId']);
-}
-
-const readId = (id: unknown): RequestId | null =>
-  typeof id === 'string' || typeof id === 'number' ? id : null;
+/** Whether an empty line, which ends an event, stands in a chunk. */
+const endsEvent = (chunk: Uint8Array): boolean => /(\r\n|\r|\n)\1/.test(latin1.decode(chunk));

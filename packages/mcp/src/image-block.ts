@@ -1,17 +1,17 @@
 import { isImageMediaType, readImageRef, type ImageRef } from '@celestea/core';
 
-import { MAX_IMAGE_BYTES } from './limits.ts';
 import type { McpToolsOptions } from './options.ts';
+
+/** The largest picture taken from a result, in bytes. */
+const MAX_IMAGE_BYTES = 20_000_000;
 
 /** Keeps a picture of a result; a note in words when it cannot be shown. Never rejects. */
 export async function keepImage(
   data: unknown,
   mimeType: unknown,
   putImage: McpToolsOptions['putImage'],
-): Promise<{ ref: ImageRef } | { note: string }> {
-  const note = (why: string): { note: string } => ({
-    note: `[${describeData('image', data, mimeType)}: ${why}]`,
-  });
+): Promise<ImageRef | string> {
+  const note = (why: string): string => `[${describeData('image', data, mimeType)}: ${why}]`;
   if (putImage === undefined) return note('not shown');
   if (!isImageMediaType(mimeType)) return note('not shown, its type is not supported');
   if (base64Bytes(data) > MAX_IMAGE_BYTES) {
@@ -20,8 +20,7 @@ export async function keepImage(
   const bytes = decode(data);
   if (bytes === null) return note('not shown, its data is no base64');
   try {
-    const ref = readImageRef(await putImage(bytes, mimeType));
-    return ref === null ? note('not kept') : { ref };
+    return readImageRef(await putImage(bytes, mimeType)) ?? note('not kept');
   } catch {
     return note('not shown, it could not be kept');
   }

@@ -1,11 +1,16 @@
-import { serdeJsonString } from '@celestea/core';
+import { describeValue, isRecord, serdeJsonString } from '@celestea/core';
+import { leavePatterns } from '@celestea/tools';
+import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 
-import { isRecord } from '@celestea/core';
-import { mismatch } from './text.ts';
-import { cutText } from './text.ts';
-import { MAX_DESCRIPTION, MAX_PAGES, MAX_SCHEMA, MAX_TOOLS } from './limits.ts';
 import type { Session } from './session.ts';
-import type { Stop } from './stoppable.ts';
+import { cutText } from './text.ts';
+
+/** UTF-16 units of a tool's description. */
+const MAX_DESCRIPTION = 4_000;
+/** UTF-16 units of a tool's input schema, as JSON. */
+const MAX_SCHEMA = 100_000;
+const MAX_TOOLS = 1_000;
+const MAX_PAGES = 200;
 
 /** A tool as its server offers it, made safe to show. */
 export interface OfferedTool {
@@ -15,27 +20,24 @@ export interface OfferedTool {
   parameters: Record<string, unknown>;
 }
 
-const METHOD_NOT_FOUND = -32601;
-
 /**
  * All tools of a server, page by page. A tool that cannot be used (no name, a name seen before)
  * is left out, and a schema that cannot be shown gives way to one that takes any object: one bad
  * tool must not cost the others. Read here rather than by the SDK, which refuses the whole list,
  * and compiles output schemas of the server's choice. Rejects on a list that is none, or does
- * not end.
+ * not end, and when a page takes more than `timeout` milliseconds.
  */
-export async function listTools(
-  session: Session,
-  stops: readonly Stop[] = [],
-): Promise<OfferedTool[]> {
+export async function listTools(session: Session, timeout: number): Promise<OfferedTool[]> {
   const tools = new Map<string, OfferedTool>();
   let cursor: string | null = null;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const result = await listPage(session, cursor, stops);
-    if (result === null) return [];
-    const { tools: listed, nextCursor } = result;
+    const params: Record<string, unknown> = cursor === null ? {} : { cursor };
+    const { tools: listed, nextCursor } = await session
+      .request('tools/list', params, { timeout })
+      .catch(noTools);
     if (!Array.isArray(listed)) {
-      throw new Error(`its list of tools is malformed: ${mismatch('tools', 'an array', listed)}`);
+      const came = describeValue(listed);
+      throw new Error(`its list of tools is malformed: tools: expected an array, got ${came}`);
     }
     for (const each of listed) {
       const tool = readTool(each);
@@ -48,19 +50,11 @@ export async function listTools(
   throw new Error(`its list of tools does not end within ${String(MAX_PAGES)} pages`);
 }
 
-async function listPage(
-  session: Session,
-  cursor: string | null,
-  stops: readonly Stop[],
-): Promise<Record<string, unknown> | null> {
-  try {
-    return await session.request('tools/list', cursor === null ? {} : { cursor }, { stops });
-  } catch (error) {
-    // A server may have no tools at all, and prompts or resources alone.
-    const isNoMethod = error instanceof Error && 'code' in error && error.code === METHOD_NOT_FOUND;
-    if (isNoMethod && cursor === null) return null;
-    throw error;
-  }
+/** A server may have no tools at all, and prompts or resources alone. */
+function noTools(error: unknown): Record<string, unknown> {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  if (code === ErrorCode.MethodNotFound) return { tools: [] };
+  throw error;
 }
 
 function readTool(value: unknown): OfferedTool | null {
@@ -75,10 +69,10 @@ function readTool(value: unknown): OfferedTool | null {
   };
 }
 
-/** The arguments of a call are an object by protocol, whatever the schema says. */
+/** An object by protocol, whatever the schema says. Its patterns are left to the server. */
 function readSchema(schema: unknown): Record<string, unknown> {
   if (!isRecord(schema) || serdeJsonString(schema).length > MAX_SCHEMA) return anyObject();
-  return schema['type'] === 'object' ? schema : { ...schema, type: 'object' };
+  return leavePatterns(schema['type'] === 'object' ? schema : { ...schema, type: 'object' });
 }
 
 /** The schema of any object. */

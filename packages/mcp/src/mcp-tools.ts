@@ -1,17 +1,13 @@
-import type { Tool, ToolInput, ToolRegistry, ToolSpec } from '@celestea/core';
+import type { Tool, ToolInput, ToolRegistry } from '@celestea/core';
+import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 
-import { isRecord } from '@celestea/core';
-import { mismatch } from './text.ts';
 import { Connection } from './connection.ts';
-import { RELIST_PAUSE_MS } from './limits.ts';
 import { listTools } from './list-tools.ts';
-import { readOptions, type McpProgress, type McpToolsOptions } from './options.ts';
-import { Relisting } from './relisting.ts';
+import { readOptions, type McpToolsOptions } from './options.ts';
 import { resultValue } from './result-value.ts';
-import type { RequestExtras } from './session.ts';
 import { readSource, type McpSource } from './source.ts';
-import { after, onAbort } from './stoppable.ts';
-import { noLongerOffered, ToolSet, type McpToolsChange } from './tool-set.ts';
+import { MAX_TIMER_MS } from './stoppable.ts';
+import { noLongerOffered, quietly, ToolSet, type McpToolsChange } from './tool-set.ts';
 
 /** The tools of one MCP server. */
 export interface McpTools {
@@ -54,52 +50,42 @@ export async function mcpTools(
 ): Promise<McpTools> {
   const settings = readOptions(options);
   const dial = readSource(source);
-  const call = async (own: string, spec: ToolSpec, input: ToolInput, signal?: AbortSignal) => {
-    const args = input.args ?? {};
-    if (!isRecord(args)) throw new Error(mismatch('arguments', 'an object', args));
-    const { callTimeoutMs } = settings;
-    const late = (): Error =>
-      new Error(`MCP server ${connection.name}: no answer within ${String(callTimeoutMs)} ms`);
-    const extras: RequestExtras = {
-      stops: [onAbort(signal), after(callTimeoutMs, late)],
-      ...progressOf(options, spec.name, input.call_id),
-    };
-    return connection.use(extras.stops ?? [], async (session) => {
-      if (!tools.offers(spec.name)) throw new Error(noLongerOffered(spec.name));
-      const result = await session.request('tools/call', { name: own, arguments: args }, extras);
-      return resultValue(result, settings.putImage);
+  const { startTimeoutMs, putImage, onProgress } = settings;
+  const timeout = settings.callTimeoutMs || MAX_TIMER_MS;
+  const call = (own: string, { name, args, call_id }: ToolInput, signal?: AbortSignal) =>
+    connection.use(signal, async (session) => {
+      if (!tools.offers(name)) throw new Error(noLongerOffered(name));
+      const about: RequestOptions = {
+        timeout,
+        resetTimeoutOnProgress: true,
+        onprogress: ({ progress, total, message }) => {
+          const told = { tool: name, callId: call_id, progress, total, message };
+          quietly(() => onProgress?.(told));
+        },
+        ...(signal === undefined ? {} : { signal }),
+      };
+      const result = await session.request('tools/call', { name: own, arguments: args ?? {} }, about);
+      return resultValue(result, putImage);
     });
-  };
-  const tools = new ToolSet(settings, (own, spec) => ({
+  const tools = new ToolSet(settings.prefix, (own, spec) => ({
     spec: () => spec,
-    execute: (args, { signal } = {}) =>
-      call(own, spec, { call_id: '', name: spec.name, args }, signal),
+    execute: (args, { signal } = {}) => call(own, { call_id: '', name: spec.name, args }, signal),
     executeWith: async (input, { signal } = {}) => ({
-      value: await call(own, spec, input, signal),
+      value: await call(own, { ...input, name: spec.name }, signal),
       render: null,
     }),
   }));
-  const relisting = new Relisting(RELIST_PAUSE_MS);
   const connection = new Connection({
+    ...settings,
     dial,
-    startTimeoutMs: settings.startTimeoutMs,
-    restarts: settings.restarts,
-    restartWindowMs: settings.restartWindowMs,
     now: () => performance.now(),
-    onStart: async (session) => {
-      tools.update(await listTools(session));
-    },
-    onListChanged: (session) => {
-      relisting.ask(async () => {
-        const slow = after(settings.startTimeoutMs, () => new Error('no answer in time'));
-        const offered = await listTools(session, [slow]);
-        if (session.ended === null) tools.update(offered);
-      });
+    list: async (session) => {
+      const offered = await listTools(session, startTimeoutMs);
+      if (session.ended === null) tools.update(offered);
     },
   });
   const close = async (): Promise<void> => {
     tools.close();
-    relisting.close();
     await connection.close();
   };
   try {
@@ -118,30 +104,5 @@ export async function mcpTools(
     },
     close,
     onChange: (listener) => tools.onChange(listener),
-  };
-}
-
-/** Progress is asked of a server only when somebody hears of it. */
-function progressOf(
-  options: McpToolsOptions,
-  tool: string,
-  callId: string,
-): Pick<RequestExtras, 'onProgress'> {
-  if (options.onProgress === undefined) return {};
-  return {
-    onProgress: ({ progress, total, message }) => {
-      const told: McpProgress = {
-        tool,
-        callId,
-        progress,
-        ...(total === undefined ? {} : { total }),
-        ...(message === undefined ? {} : { message }),
-      };
-      try {
-        options.onProgress?.(told);
-      } catch {
-        // Its own matter; the call goes on.
-      }
-    },
   };
 }

@@ -1,7 +1,5 @@
-import type { ImageRef } from '@celestea/core';
+import { expectThat, isRecord, type ImageRef } from '@celestea/core';
 
-import { isRecord } from '@celestea/core';
-import { mismatch } from './text.ts';
 import { MAX_TIMER_MS } from './stoppable.ts';
 
 /** How far a call has come, as its server says. */
@@ -10,8 +8,8 @@ export interface McpProgress {
   tool: string;
   callId: string;
   progress: number;
-  total?: number;
-  message?: string;
+  total?: number | undefined;
+  message?: string | undefined;
 }
 
 /** How the tools of a server are taken over. */
@@ -26,8 +24,8 @@ export interface McpToolsOptions {
   /** Hears of the progress of calls. What it throws is dropped. */
   onProgress?: (progress: McpProgress) => void;
   /**
-   * Milliseconds until a call is given up and cancelled, whatever progress it reports. Default:
-   * none (in place of the 60 seconds of the SDK), the signal alone ends it.
+   * Milliseconds without an answer or a word of progress until a call is given up and cancelled.
+   * Default 60 000; 0 for none, so that the signal alone ends it.
    */
   callTimeoutMs?: number;
   /** Milliseconds for a server to start, to say its name and to list its tools. Default 30 000. */
@@ -45,59 +43,38 @@ export interface McpToolsOptions {
 }
 
 /** The options with their defaults. */
-export interface McpSettings {
-  prefix: string | null;
-  callTimeoutMs: number | undefined;
-  startTimeoutMs: number;
-  restarts: number;
-  restartWindowMs: number | null;
-  putImage: McpToolsOptions['putImage'];
-  onProgress: McpToolsOptions['onProgress'];
-}
-
-const START_TIMEOUT_MS = 30_000;
+export type McpSettings = McpToolsOptions &
+  Required<Pick<McpToolsOptions, 'callTimeoutMs' | 'startTimeoutMs' | 'restarts'>>;
 
 /** Checks the options; a `TypeError` names the one that is wrong. */
 export function readOptions(options: McpToolsOptions): McpSettings {
   const given: unknown = options;
-  if (!isRecord(given)) fail('options', 'an object', given);
-  const { prefix, callTimeoutMs, startTimeoutMs = START_TIMEOUT_MS, restarts = 1 } = options;
-  const { putImage, onProgress, restartWindowMs } = options;
-  if (prefix !== undefined && (typeof prefix !== 'string' || prefix === '')) {
-    fail('prefix', 'a non-empty string', prefix);
+  check(isRecord(given), 'options', 'an object', given);
+  const { callTimeoutMs = 60_000, startTimeoutMs = 30_000, restarts = 1 } = options;
+  const { prefix = 'none', restartWindowMs = 1, putImage, onProgress } = options;
+  check(typeof prefix === 'string' && prefix !== '', 'prefix', 'a non-empty string', prefix);
+  checkTime('callTimeoutMs', callTimeoutMs, 0);
+  checkTime('startTimeoutMs', startTimeoutMs, 1);
+  check(Number.isInteger(restarts) && restarts >= 0, 'restarts', 'a whole number from 0', restarts);
+  const isTime = Number.isFinite(restartWindowMs) && restartWindowMs > 0;
+  check(isTime, 'restartWindowMs', 'milliseconds above 0', restartWindowMs);
+  for (const [name, hook] of Object.entries({ putImage, onProgress })) {
+    check(hook === undefined || typeof hook === 'function', name, 'a function or nothing', hook);
   }
-  if (callTimeoutMs !== undefined) checkTime('callTimeoutMs', callTimeoutMs);
-  checkTime('startTimeoutMs', startTimeoutMs);
-  if (!Number.isInteger(restarts) || restarts < 0) {
-    fail('restarts', 'a whole number from 0', restarts);
-  }
-  if (restartWindowMs !== undefined && !(Number.isFinite(restartWindowMs) && restartWindowMs > 0)) {
-    fail('restartWindowMs', 'milliseconds above 0', restartWindowMs);
-  }
-  checkFunction('putImage', putImage);
-  checkFunction('onProgress', onProgress);
-  return {
-    prefix: prefix ?? null,
-    callTimeoutMs,
-    startTimeoutMs,
-    restarts,
-    restartWindowMs: restartWindowMs ?? null,
-    putImage,
-    onProgress,
-  };
+  return { ...options, callTimeoutMs, startTimeoutMs, restarts };
 }
 
-function checkTime(name: string, ms: unknown): void {
-  if (typeof ms === 'number' && ms > 0 && ms <= MAX_TIMER_MS) return;
-  fail(name, `milliseconds above 0 and up to ${String(MAX_TIMER_MS)}`, ms);
+function checkTime(name: string, ms: unknown, least: number): void {
+  const fits = typeof ms === 'number' && ms >= least && ms <= MAX_TIMER_MS;
+  check(fits, name, `milliseconds from ${String(least)} to ${String(MAX_TIMER_MS)}`, ms);
 }
 
-function checkFunction(name: string, value: unknown): void {
-  if (value !== undefined && typeof value !== 'function') {
-    fail(name, 'a function or nothing', value);
-  }
-}
-
-function fail(name: string, expected: string, value: unknown): never {
-  throw new TypeError(`mcpTools: ${mismatch(name, expected, value)}`);
+/** Refuses what was handed to `mcpTools` with a `TypeError` that names it. */
+export function check(
+  fits: boolean,
+  name: string,
+  expected: string,
+  came: unknown,
+): asserts fits {
+  expectThat(fits, `mcpTools: ${name}`, expected, came);
 }

@@ -1,7 +1,5 @@
-import { describeValue, serdeJsonString, type ImageRef } from '@celestea/core';
+import { describeValue, isRecord, serdeJsonString, type ImageRef } from '@celestea/core';
 
-import { isRecord } from '@celestea/core';
-import { mismatch } from './text.ts';
 import { describeData, keepImage } from './image-block.ts';
 import type { McpToolsOptions } from './options.ts';
 
@@ -32,7 +30,8 @@ export async function resultValue(
   const structured = result['structuredContent'] ?? result['toolResult'] ?? null;
   const content = result['content'] ?? [];
   if (!Array.isArray(content)) {
-    throw new Error(`its result is malformed: ${mismatch('content', 'an array', content)}`);
+    const came = describeValue(content);
+    throw new Error(`its result is malformed: content: expected an array, got ${came}`);
   }
   const failed = Boolean(result['isError']);
   const parts = await readParts(content, failed ? undefined : putImage);
@@ -64,8 +63,8 @@ async function readBlock(
       return;
     case 'image': {
       const kept = await keepImage(data, mimeType, putImage);
-      if ('ref' in kept) attachments.push(kept.ref);
-      else texts.push(kept.note);
+      if (typeof kept === 'string') texts.push(kept);
+      else attachments.push(kept);
       return;
     }
     case 'audio':

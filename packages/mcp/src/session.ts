@@ -1,36 +1,34 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type {
-  ProgressCallback,
-  RequestOptions,
-} from '@modelcontextprotocol/sdk/shared/protocol.js';
+import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
-  ProgressNotificationSchema,
+  ErrorCode,
   ResultSchema,
   ToolListChangedNotificationSchema,
-  type Request,
 } from '@modelcontextprotocol/sdk/types.js';
 
-import { cutText } from './text.ts';
-import { ProgressTokens } from './progress-tokens.ts';
+import { ChildTransport } from './child-transport.ts';
 import type { Link } from './source.ts';
-import { Ending, MAX_TIMER_MS, stoppable, type Stop } from './stoppable.ts';
+import { Ending, MAX_TIMER_MS, onAbort, stoppable } from './stoppable.ts';
+import { cutText } from './text.ts';
 
 const MAX_NAME = 100;
+/** The least time between two listings that a server asks for (ms). */
+const RELIST_PAUSE_MS = 50;
+const { RequestTimeout } = ErrorCode;
 
 /** What a session tells the one who holds it. */
 export interface SessionEvents {
-  onListChanged(): void;
-  onEnd(error: Error): void;
+  /** The list of tools has changed; what it rejects with is dropped. */
+  onListChanged(): Promise<void>;
+  onEnd(error: ServerError): void;
 }
 
-/** What a request may be accompanied by. */
-export interface RequestExtras {
-  stops?: readonly Stop[];
-  onProgress?: ProgressCallback;
-}
+/** What is wrong with a server, which it does not name. */
+export class ServerError extends Error {}
 
 /** A request that cannot have reached the server: sending it again is safe. */
-export class NotSentError extends Error {}
+export class NotSentError extends ServerError {}
 
 /**
  * One connected client, from its first message to its end. A request ends when the session
@@ -41,9 +39,10 @@ export class Session {
   readonly #client: Client;
   readonly #events: SessionEvents;
   readonly #ending = new Ending();
-  readonly #progress = new ProgressTokens();
   readonly #restore: () => void;
   #started = false;
+  #changed = false;
+  #relisting = false;
   #probing = false;
 
   constructor(link: Link, events: SessionEvents) {
@@ -65,63 +64,68 @@ export class Session {
     return name === '' ? null : cutText(name.replaceAll(/\s+/g, ' '), MAX_NAME);
   }
 
+  /** How its process ended and what that said at last; empty when there is none. */
+  lastWords(): string {
+    const link = this.#link;
+    if (link.kind === 'client' || !(link.transport instanceof ChildTransport)) return '';
+    return link.transport.lastWords();
+  }
+
   /** The first exchange of messages; rejects when there is no server that speaks the protocol. */
   async start(): Promise<void> {
     const link = this.#link;
-    if (link.kind === 'client') {
-      if (this.#client.transport === undefined) throw new Error('the client is not connected');
-      this.#started = true;
-      return;
+    if (link.kind === 'transport') {
+      // The time is the caller's to keep: the SDK's own limit is 60 seconds.
+      await stoppable([this.#ending.stop], () =>
+        this.#client.connect(link.transport, { timeout: MAX_TIMER_MS }),
+      );
+      answerAfterProgress(link.transport);
+    } else if (link.client.transport === undefined) {
+      throw new Error('the client is not connected');
     }
-    // The time is the caller's to keep: the SDK's own limit is 60 seconds.
-    await stoppable([this.#ending.stop], () =>
-      this.#client.connect(link.transport, { timeout: MAX_TIMER_MS }),
-    );
     this.#started = true;
   }
 
   /**
-   * Sends a request; a stop that speaks sends `notifications/cancelled` after it. The SDK's limit
-   * of 60 seconds is put up to the longest there is: what bounds a call is `callTimeoutMs`.
+   * Sends a request. One that is aborted, or runs out of its `timeout` (there is none by default),
+   * is cancelled at the server, too.
    */
   async request(
     method: string,
     params: Record<string, unknown>,
-    { stops = [], onProgress }: RequestExtras = {},
+    options: RequestOptions = {},
   ): Promise<Record<string, unknown>> {
     if (this.ended !== null) throw new NotSentError(this.ended.message, { cause: this.ended });
-    const work = async (signal: AbortSignal): Promise<Record<string, unknown>> => {
-      const request = { method, params };
-      const options = { signal, timeout: MAX_TIMER_MS };
-      if (onProgress === undefined) return this.#send(request, options);
-      if (this.#link.kind === 'client') {
-        return this.#send(request, { ...options, onprogress: onProgress });
-      }
-      return this.#progress.follow(onProgress, (_meta) =>
-        this.#send({ method, params: { ...params, _meta } }, options),
-      );
-    };
+    const { timeout = MAX_TIMER_MS } = options;
     try {
-      return await stoppable([this.#ending.stop, ...stops], work);
+      return await stoppable([this.#ending.stop, onAbort(options.signal)], (signal) =>
+        this.#client
+          .request({ method, params }, ResultSchema, { ...options, timeout, signal })
+          .catch((error: unknown) => {
+            throw this.#readFailure(error, timeout);
+          }),
+      );
     } catch (error) {
       // Only now that it waits no more: the end would reject this request as it does the others.
-      if (error instanceof NotSentError) {
-        this.#end(new Error(error.message, { cause: error.cause }));
-      }
+      if (error instanceof NotSentError) this.#end(error.message, error.cause);
       throw error;
     }
   }
 
-  #send(request: Request, options: RequestOptions): Promise<Record<string, unknown>> {
-    return this.#client.request(request, ResultSchema, options).catch((error: unknown) => {
-      if (!wasRefused(error)) throw error;
-      throw new NotSentError('the server is not there any more', { cause: error });
-    });
+  /** What a request failed with, in our words where it is about the server and not its own. */
+  #readFailure(error: unknown, timeout: number): unknown {
+    if (wasRefused(error)) {
+      const words = this.lastWords();
+      if (words !== '') return new NotSentError(words);
+      return new NotSentError('the server is not there any more', { cause: error });
+    }
+    const isLate = error instanceof Error && 'code' in error && error.code === RequestTimeout;
+    return isLate ? new ServerError(`no answer within ${String(timeout)} ms`) : error;
   }
 
   /** Ends it and lets go of the server; a client that was handed in stays connected. */
-  async close(reason: Error): Promise<void> {
-    this.#ending.end(reason);
+  async close(reason: string): Promise<void> {
+    this.#ending.end(new ServerError(reason));
     this.#restore();
     if (this.#link.kind === 'client') return;
     await this.#link.transport.close().catch(() => undefined);
@@ -132,35 +136,39 @@ export class Session {
     const { onclose, onerror } = client;
     client.onclose = () => {
       onclose?.();
-      this.#end(this.#death());
+      this.#end(this.lastWords() || 'the connection was closed');
     };
     client.onerror = (error) => {
       onerror?.(error);
       this.#probe();
     };
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-      this.#events.onListChanged();
+      this.#changed = true;
+      void this.#relist();
     });
-    if (this.#link.kind === 'transport') {
-      client.setNotificationHandler(ProgressNotificationSchema, ({ params }) => {
-        this.#progress.hear(params);
-      });
-    }
     return () => {
       client.removeNotificationHandler('notifications/tools/list_changed');
-      if (onclose === undefined) delete client.onclose;
-      else client.onclose = onclose;
-      if (onerror === undefined) delete client.onerror;
-      else client.onerror = onerror;
+      Object.assign(client, { onclose, onerror });
     };
   }
 
-  #death(): Error {
-    const words = this.#link.kind === 'transport' ? this.#link.lastWords() : '';
-    return new Error(words === '' ? 'the connection was closed' : words);
+  /**
+   * Once for any number of changes during a listing, and with a pause between two: a server may
+   * answer each with the word that its list has changed.
+   */
+  async #relist(): Promise<void> {
+    if (this.#relisting) return;
+    this.#relisting = true;
+    while (this.#changed && this.ended === null) {
+      this.#changed = false;
+      await this.#events.onListChanged().catch(() => undefined);
+      await this.#ending.within(RELIST_PAUSE_MS);
+    }
+    this.#relisting = false;
   }
 
-  #end(error: Error): void {
+  #end(why: string, cause?: unknown): void {
+    const error = new ServerError(why, { cause });
     if (this.#ending.end(error)) this.#events.onEnd(error);
   }
 
@@ -173,7 +181,7 @@ export class Session {
     this.#probing = true;
     this.request('ping', {})
       .catch((error: unknown) => {
-        if (!isAnswer(error)) this.#end(new Error('the connection broke', { cause: error }));
+        if (!isAnswer(error)) this.#end('the connection broke', error);
       })
       .finally(() => {
         this.#probing = false;
@@ -181,16 +189,31 @@ export class Session {
   }
 }
 
+/**
+ * The SDK hands progress on a microtask later, and has forgotten the call by then when its answer
+ * came in the same piece: the last step of every call would be lost.
+ */
+function answerAfterProgress(transport: Transport): void {
+  const { onmessage } = transport;
+  transport.onmessage = (message, extra) => {
+    const deliver = (): void => onmessage?.(message, extra);
+    if ('method' in message) deliver();
+    else queueMicrotask(deliver);
+  };
+}
+
+const REFUSALS = new Set<unknown>([404, 'ECONNREFUSED', 'EPIPE', 'ERR_STREAM_DESTROYED']);
+
 /** An error of the protocol, an HTTP status, or an answer that could not be read. */
 function isAnswer(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error.name === 'ZodError' || ('code' in error && typeof error.code === 'number');
 }
 
-/** HTTP 404 to a session says that the server does not know it; a refused connection, likewise. */
+/** A session that is not known (HTTP 404), a refused connection, a process that reads no more. */
 function wasRefused(error: unknown): boolean {
   // By name: the SDK may be there more than once. Its code is the server's to choose.
   if (!(error instanceof Error) || error.name === 'McpError') return false;
-  if ('code' in error && (error.code === 404 || error.code === 'ECONNREFUSED')) return true;
+  if ('code' in error && REFUSALS.has(error.code)) return true;
   return error.cause !== error && wasRefused(error.cause);
 }

@@ -1,24 +1,11 @@
+import { describeValue, isRecord } from '@celestea/core';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
-import { isRecord } from '@celestea/core';
-import { mismatch } from './text.ts';
-import { cutText } from './text.ts';
-import { ChildTransport } from './child-transport.ts';
+import { ChildTransport, type McpCommand } from './child-transport.ts';
 import { HttpTransport } from './http-transport.ts';
-
-/** A server that is started as a child process and spoken to over stdio. */
-export interface McpCommand {
-  /** The program; it is run without a shell. It and its arguments show up in error messages. */
-  command: string;
-  args?: readonly string[];
-  /**
-   * Added to the few variables a child gets (`PATH`, `HOME` and the like): it does not inherit
-   * the environment. The place for secrets, which are never shown.
-   */
-  env?: Readonly<Record<string, string>>;
-  cwd?: string;
-}
+import { check } from './options.ts';
+import { cutText } from './text.ts';
 
 /** A server that is reached over streamable HTTP. */
 export interface McpUrl {
@@ -42,7 +29,7 @@ export type McpSource =
 /** A way to a server, to be used once. */
 export type Link =
   | { kind: 'client'; client: Client }
-  | { kind: 'transport'; transport: Transport; lastWords(): string };
+  | { kind: 'transport'; transport: Transport };
 
 /** A source in the one form that the rest works with. */
 export interface Dial {
@@ -55,85 +42,56 @@ export interface Dial {
 
 /** Reads a source; a `TypeError` that says what was expected and what came when it is none. */
 export function readSource(source: unknown): Dial {
-  if (isFactory(source)) {
-    return { label: 'a transport', again: true, dial: async () => plain(await source()) };
-  }
+  if (isFactory(source)) return transportDial('a transport', true, source);
   if (isClient(source)) {
-    const client = source;
-    return { label: 'a client', again: false, dial: () => resolved({ kind: 'client', client }) };
+    const link: Link = { kind: 'client', client: source };
+    return { label: 'a client', again: false, dial: () => Promise.resolve(link) };
   }
-  if (isTransport(source)) {
-    return { label: 'a transport', again: false, dial: () => resolved(plain(source)) };
-  }
+  if (isTransport(source)) return transportDial('a transport', false, () => source);
   if (isRecord(source) && source['command'] !== undefined) return commandDial(source);
   if (isRecord(source) && source['url'] !== undefined) return urlDial(source);
   const expected = 'a command, a url, a transport, a function that gives one, or a client';
-  throw new TypeError(`mcpTools: ${mismatch('source', expected, source)}`);
+  throw new TypeError(`mcpTools: source: expected ${expected}, got ${describeValue(source)}`);
 }
 
-const resolved = (link: Link): Promise<Link> => Promise.resolve(link);
-
-function plain(transport: unknown): Link {
-  if (isTransport(transport)) return { kind: 'transport', transport, lastWords: () => '' };
-  throw new TypeError(`mcpTools: ${mismatch('source()', 'a transport', transport)}`);
+function transportDial(label: string, again: boolean, make: () => unknown): Dial {
+  const dial = async (): Promise<Link> => {
+    const transport = await make();
+    check(isTransport(transport), 'source()', 'a transport', transport);
+    return { kind: 'transport', transport };
+  };
+  return { label, again, dial };
 }
 
 function commandDial({ command, args = [], env = {}, cwd }: Record<string, unknown>): Dial {
-  if (typeof command !== 'string' || command === '') {
-    throw new TypeError(`mcpTools: ${mismatch('command', 'a non-empty string', command)}`);
-  }
-  if (!isTexts(args)) throw new TypeError(`mcpTools: ${mismatch('args', 'strings', args)}`);
-  if (cwd !== undefined && typeof cwd !== 'string') {
-    throw new TypeError(`mcpTools: ${mismatch('cwd', 'a string or nothing', cwd)}`);
-  }
-  const known: McpCommand = {
-    command,
-    args: [...args],
-    env: textRecord('env', env),
-    ...(cwd === undefined ? {} : { cwd }),
-  };
-  return {
-    label: cutText([command, ...args].join(' '), 200),
-    again: true,
-    dial: () => {
-      const transport = new ChildTransport(known);
-      return resolved({ kind: 'transport', transport, lastWords: () => transport.lastWords() });
-    },
-  };
+  check(typeof command === 'string' && command !== '', 'command', 'a non-empty string', command);
+  check(isTexts(args), 'args', 'strings', args);
+  check(cwd === undefined || typeof cwd === 'string', 'cwd', 'a string or nothing', cwd);
+  const place = cwd === undefined ? {} : { cwd };
+  check(isTextRecord(env), 'env', 'texts by their names', env);
+  const known: McpCommand = { command, args: [...args], env: { ...env }, ...place };
+  const label = cutText([command, ...args].join(' '), 200);
+  return transportDial(label, true, () => new ChildTransport(known));
 }
 
 function urlDial({ url, headers = {} }: Record<string, unknown>): Dial {
   const text = url instanceof URL ? url.href : url;
-  if (typeof text !== 'string' || !/^https?:/i.test(text) || !URL.canParse(text)) {
-    throw new TypeError(`mcpTools: ${mismatch('url', 'an http or https URL', url)}`);
-  }
+  const isUrl = typeof text === 'string' && /^https?:/i.test(text) && URL.canParse(text);
+  // A text that is none may still hold a key.
+  check(isUrl, 'url', 'an http or https URL', typeof url === 'string' ? {} : url);
   const target = new URL(text);
-  const known = textRecord('headers', headers);
-  return {
-    // Neither user information nor a query, which may hold a key, belongs into a message.
-    label: cutText(`${target.origin}${target.pathname}`, 200),
-    again: true,
-    dial: () => {
-      const transport = new HttpTransport(target, known);
-      return resolved({ kind: 'transport', transport, lastWords: () => '' });
-    },
-  };
-}
-
-function textRecord(name: string, value: unknown): Record<string, string> {
-  if (!isRecord(value)) throw new TypeError(`mcpTools: ${mismatch(name, 'an object', value)}`);
-  const copy: Record<string, string> = {};
-  for (const [key, text] of Object.entries(value)) {
-    if (typeof text !== 'string') {
-      throw new TypeError(`mcpTools: ${mismatch(`${name}.${key}`, 'a string', text)}`);
-    }
-    copy[key] = text;
-  }
-  return copy;
+  check(isTextRecord(headers), 'headers', 'texts by their names', headers);
+  const known = { ...headers };
+  // Neither user information nor a query, which may hold a key, belongs into a message.
+  const label = cutText(`${target.origin}${target.pathname}`, 200);
+  return transportDial(label, true, () => new HttpTransport(target, known));
 }
 
 const isTexts = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((each) => typeof each === 'string');
+
+const isTextRecord = (value: unknown): value is Record<string, string> =>
+  isRecord(value) && isTexts(Object.values(value));
 
 const isFactory = (source: unknown): source is () => unknown => typeof source === 'function';
 

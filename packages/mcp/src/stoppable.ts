@@ -1,5 +1,3 @@
-import { callSignal } from './call-signal.ts';
-
 /** Something that can end a wait: hands an error to `stop`, at once or later; gives its undo. */
 export type Stop = (stop: (error: Error) => void) => () => void;
 
@@ -11,56 +9,54 @@ export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 /**
  * Waits for some work until it settles or one of the stops speaks, whichever comes first. The
  * work's signal aborts when it was stopped; what it still does then is nobody's concern. Leaves
- * no listener and no timer behind.
+ * no listener and no timer behind: not on the signal either, where the SDK forgets its own.
  */
 export async function stoppable<T>(
   stops: readonly Stop[],
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const own = callSignal();
+  const controller = new AbortController();
+  const { signal } = controller;
   const undo: (() => void)[] = [];
+  const listen = signal.addEventListener.bind(signal);
+  signal.addEventListener = (...[type, listener]: Parameters<typeof listen>): void => {
+    listen(type, listener);
+    undo.push(() => {
+      signal.removeEventListener(type, listener);
+    });
+  };
   try {
     return await new Promise<T>((resolve, reject) => {
       const stop = (error: Error): void => {
         reject(error);
-        own.abort(error.message);
+        controller.abort(error.message);
       };
       for (const each of stops) undo.push(each(stop));
-      if (!own.signal.aborted) work(own.signal).then(resolve, reject);
+      if (!signal.aborted) work(signal).then(resolve, reject);
     });
   } finally {
     for (const each of undo) each();
-    own.drop();
   }
 }
 
 /** Stops when a signal aborts, with the signal's reason. */
 export function onAbort(signal: AbortSignal | undefined): Stop {
   return (stop) => {
-    if (signal === undefined) return nothing;
     const aborted = (): void => {
-      stop(abortError(signal.reason));
+      const reason: unknown = signal?.reason;
+      stop(reason instanceof Error ? reason : new Error('cancelled', { cause: reason }));
     };
-    if (signal.aborted) {
-      aborted();
-      return nothing;
-    }
-    signal.addEventListener('abort', aborted, { once: true });
-    return () => {
-      signal.removeEventListener('abort', aborted);
-    };
+    if (signal?.aborted === true) aborted();
+    else signal?.addEventListener('abort', aborted, { once: true });
+    return () => signal?.removeEventListener('abort', aborted);
   };
 }
 
-const abortError = (reason: unknown): Error =>
-  reason instanceof Error ? reason : new Error('cancelled', { cause: reason });
-
-/** Stops after a time; never when there is none. */
-export function after(ms: number | undefined, error: () => Error): Stop {
+/** Stops after a time in milliseconds, with an error of this text. */
+export function after(ms: number, text: string): Stop {
   return (stop) => {
-    if (ms === undefined) return nothing;
     const timer = setTimeout(() => {
-      stop(error());
+      stop(new Error(text));
     }, ms);
     return () => {
       clearTimeout(timer);
@@ -83,16 +79,14 @@ export class Ending {
     if (this.#error !== null) return false;
     this.#error = error;
     for (const stop of [...this.#waiting]) stop(error);
-    this.#waiting.clear();
     return true;
   }
 
   /** Whether it ends within a time, or has ended before. */
   async within(ms: number): Promise<boolean> {
-    const late = new Error('late');
-    const never = new Promise<never>(() => undefined);
-    const wait = stoppable<boolean>([this.stop, after(ms, () => late)], () => never);
-    return wait.catch((error: unknown) => error !== late);
+    const never = new Promise<never>(nothing);
+    await stoppable([this.stop, after(ms, 'late')], () => never).catch(nothing);
+    return this.#error !== null;
   }
 
   /** Stops a wait when it ends. */

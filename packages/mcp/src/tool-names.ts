@@ -14,8 +14,8 @@ export class ToolNames {
   readonly #given = new Map<string, string>();
   readonly #taken = new Set<string>();
 
-  constructor(prefix: string | null) {
-    this.#prefix = prefix === null ? '' : `${clean(prefix)}_`;
+  constructor(prefix: string | undefined) {
+    this.#prefix = prefix === undefined ? '' : `${clean(prefix)}_`;
   }
 
   /** Names all tools of a list, whatever its order. */

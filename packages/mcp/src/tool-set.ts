@@ -1,6 +1,5 @@
 import { serdeJsonString, type Tool, type ToolRegistry, type ToolSpec } from '@celestea/core';
 
-import type { McpSettings } from './options.ts';
 import { anyObject, type OfferedTool } from './list-tools.ts';
 import { ToolNames } from './tool-names.ts';
 
@@ -14,12 +13,6 @@ export interface McpToolsChange {
 /** Makes the tool that calls what a server offers. */
 export type MakeTool = (own: string, spec: ToolSpec) => Tool;
 
-interface Entry {
-  own: string;
-  spec: ToolSpec;
-  tool: Tool;
-}
-
 /** Whose a tool is: a registry does not say, and a name may have been taken over. */
 const owners = new WeakMap<Tool, ToolSet>();
 
@@ -29,50 +22,53 @@ export class ToolSet {
   readonly #names: ToolNames;
   readonly #registries = new Set<ToolRegistry>();
   readonly #listeners = new Set<(change: McpToolsChange) => void>();
-  #entries = new Map<string, Entry>();
+  #tools = new Map<string, Tool>();
   #closed = false;
 
-  constructor({ prefix }: McpSettings, make: MakeTool) {
+  constructor(prefix: string | undefined, make: MakeTool) {
     this.#names = new ToolNames(prefix);
     this.#make = make;
   }
 
   /** The tools that are offered now. */
   tools(): Tool[] {
-    return [...this.#entries.values()].map(({ tool }) => tool);
+    return [...this.#tools.values()];
   }
 
   /** Whether the server offers a tool now. */
   offers(name: string): boolean {
-    return this.#entries.has(name);
+    return this.#tools.has(name);
   }
 
   /** Takes over a new list: registries first, listeners after. Never throws. */
   update(offered: readonly OfferedTool[]): void {
     if (this.#closed) return;
-    const before = this.#entries;
-    this.#entries = this.#read(offered);
+    const before = this.#tools;
+    this.#tools = this.#read(offered);
     const change: McpToolsChange = { added: [], removed: [], changed: [] };
-    for (const [name, { tool }] of this.#entries) {
-      const old = before.get(name);
+    for (const name of [...new Set([...before.keys(), ...this.#tools.keys()])].sort()) {
+      const [old, tool] = [before.get(name), this.#tools.get(name)];
       if (old === undefined) change.added.push(name);
-      else if (old.tool !== tool) change.changed.push(name);
+      else if (tool === undefined) change.removed.push(name);
+      else if (tool !== old) change.changed.push(name);
     }
-    change.removed = [...before.keys()].filter((name) => !this.#entries.has(name));
-    if (Object.values(change).every((names: string[]) => names.length === 0)) return;
-    for (const names of Object.values<string[]>({ ...change })) names.sort();
+    if (Object.values(change).flat().length === 0) return;
     for (const registry of this.#registries) this.#follow(registry, change);
-    for (const listener of [...this.#listeners]) tell(listener, change);
+    for (const listener of [...this.#listeners]) {
+      quietly(() => {
+        listener(structuredClone(change));
+      });
+    }
   }
 
   /** Puts the tools into a registry and keeps them current there. */
   register(registry: ToolRegistry): void {
-    for (const name of this.#entries.keys()) {
+    for (const name of this.#tools.keys()) {
       if (this.#mayTake(registry, name)) continue;
       const reason = `there is a tool ${JSON.stringify(name)} already: give its tools a prefix`;
       throw new Error(`an MCP server's tools cannot be registered: ${reason}`);
     }
-    for (const { tool } of this.#entries.values()) put(registry, tool);
+    for (const tool of this.#tools.values()) put(registry, tool);
     this.#registries.add(registry);
   }
 
@@ -91,36 +87,40 @@ export class ToolSet {
     this.#listeners.clear();
   }
 
-  #read(offered: readonly OfferedTool[]): Map<string, Entry> {
+  #read(offered: readonly OfferedTool[]): Map<string, Tool> {
     const names = this.#names.assign(offered.map(({ own }) => own));
-    const entries = offered.map(({ own, description, parameters }): Entry => {
+    const tools = offered.map(({ own, description, parameters }): [string, Tool] => {
       const name = names.get(own) ?? own;
       const spec = Object.freeze({ name, description, parameters });
-      const old = this.#entries.get(name);
-      const isSame = old !== undefined && serdeJsonString(old.spec) === serdeJsonString(spec);
-      return isSame ? old : { own, spec, tool: this.#owned(this.#make(own, spec)) };
+      const old = this.#tools.get(name);
+      const isSame = old !== undefined && serdeJsonString(old.spec()) === serdeJsonString(spec);
+      return [name, isSame ? old : this.#owned(this.#make(own, spec))];
     });
-    return new Map(entries.map((entry) => [entry.spec.name, entry]));
+    return new Map(tools);
   }
 
   #follow(registry: ToolRegistry, { added, removed, changed }: McpToolsChange): void {
     for (const name of [...added, ...changed]) {
-      const entry = this.#entries.get(name);
+      const tool = this.#tools.get(name);
       // A name that somebody else has taken meanwhile stays theirs.
-      if (entry !== undefined && this.#mayTake(registry, name)) tryPut(registry, entry.tool);
+      if (tool === undefined || !this.#mayTake(registry, name)) continue;
+      quietly(() => {
+        put(registry, tool);
+      });
     }
     for (const name of removed) {
       const there = registry.get(name);
       if (there === undefined || owners.get(there) !== this) continue;
-      tryPut(registry, this.#tombstone(name));
+      quietly(() => {
+        put(registry, this.#tombstone(name));
+      });
     }
   }
 
   /** A registry takes the last tool of a name; a server must not take over a tool of another. */
   #mayTake(registry: ToolRegistry, name: string): boolean {
     const there = registry.get(name);
-    if (there === undefined) return true;
-    const owner = owners.get(there);
+    const owner = there === undefined ? this : owners.get(there);
     return owner !== undefined && (owner === this || owner.#closed);
   }
 
@@ -144,7 +144,10 @@ export class ToolSet {
 export const noLongerOffered = (name: string): string =>
   `the tool ${JSON.stringify(name)} is gone: its MCP server no longer offers it`;
 
-/** A registry may check schemas; what it refuses of a server's becomes one of any object. */
+/**
+ * Registers a tool with the schema that its server gave it. A registry may check schemas; what it
+ * refuses of a server's becomes one of any object.
+ */
 function put(registry: ToolRegistry, tool: Tool): void {
   try {
     registry.register(tool);
@@ -157,17 +160,10 @@ function put(registry: ToolRegistry, tool: Tool): void {
   }
 }
 
-function tryPut(registry: ToolRegistry, tool: Tool): void {
+/** Does what may throw where nobody is there to hear of it. */
+export function quietly(work: () => void): void {
   try {
-    put(registry, tool);
-  } catch {
-    // Nobody is there to hear that a registry wants none of it.
-  }
-}
-
-function tell(listener: (change: McpToolsChange) => void, change: McpToolsChange): void {
-  try {
-    listener(structuredClone(change));
+    work();
   } catch {
     // Its own matter.
   }

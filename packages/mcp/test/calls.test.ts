@@ -1,17 +1,14 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
-import {
-  failure,
-  goodServer,
-  hostileServer,
-  open,
-  openRegistry,
-  progressEvents,
-} from './support/mcp-support.ts';
+import { ByHand, goodServer, byHand, inside } from './support/servers.ts';
+import { failure, open, openRegistry, progressEvents } from './support/use.ts';
 
-test('progress is passed on, with the call it is of', async () => {
+test.each([
+  ['a process', goodServer],
+  ['this process', inside],
+])('progress is passed on, with the call it is of, from %s', async (_, source) => {
   const { onProgress, next } = progressEvents();
-  const { call } = await openRegistry(goodServer, { prefix: 'p', onProgress });
+  const { call } = await openRegistry(source, { prefix: 'p', onProgress });
   expect((await call('p_steps')).value).toBe('done');
   const about = { tool: 'p_steps', callId: 'call-1' };
   expect(await next()).toEqual({ ...about, progress: 1, total: 2, message: 'half' });
@@ -22,7 +19,7 @@ test('what onProgress throws is dropped', async () => {
   const onProgress = (): void => {
     throw new Error('own matter');
   };
-  const { call } = await openRegistry(goodServer, { onProgress });
+  const { call } = await openRegistry(inside, { onProgress });
   expect(await call('steps')).toMatchObject({ value: 'done', error: null });
 });
 
@@ -39,7 +36,7 @@ test('a cancel reaches the server, and the call ends at once', async () => {
 
 test('an answer after the cancel is nobody’s, and the next call works', async () => {
   const { onProgress, next } = progressEvents();
-  const { call } = await openRegistry(goodServer, { onProgress });
+  const { call } = await openRegistry(inside, { onProgress });
   const controller = new AbortController();
   const waiting = call('stubborn', {}, controller.signal);
   await next();
@@ -49,28 +46,18 @@ test('an answer after the cancel is nobody’s, and the next call works', async 
 });
 
 test('a call that was cancelled before does not reach the server', async () => {
-  const mcp = await open(goodServer);
-  const tool = mcp.tools().find((each) => each.spec().name === 'wait');
+  const server = new ByHand();
+  const [tool] = (await open(server)).tools();
   const signal = AbortSignal.abort('no reason that is an error');
-  expect(await failure(tool?.execute({}, { signal }) ?? Promise.resolve())).toBe('cancelled');
+  expect(await failure(tool?.execute({}, { signal }))).toBe('cancelled');
+  expect(server.heard.filter((message) => 'method' in message).at(-1)).toMatchObject({
+    method: 'tools/list',
+  });
 });
 
-test('callTimeoutMs gives a call up and cancels it', async () => {
-  const { call } = await openRegistry(goodServer, { callTimeoutMs: 300 });
-  expect((await call('wait')).error).toBe('MCP server test server: no answer within 300 ms');
-  let output = await call('log', { until: 'cancelled' });
-  // A slow machine may take longer than that for this call as well.
-  while (output.error !== null) output = await call('log', { until: 'cancelled' });
-  expect(output.value).toMatch(/cancelled: .*within 300 ms/);
-});
-
-test('arguments are an object; none at all are an empty one', async () => {
-  const { mcp, call } = await openRegistry(goodServer);
+test('no arguments at all are an empty object', async () => {
+  const { call } = await openRegistry(inside);
   expect((await call('echo', null)).value).toBe('undefined');
-  const echo = mcp.tools().find((each) => each.spec().name === 'echo');
-  expect(await failure(echo?.execute(['a']) ?? Promise.resolve())).toMatch(
-    /arguments: expected an object/,
-  );
 });
 
 test('calls run beside each other, and each gets its own answer', async () => {
@@ -80,12 +67,77 @@ test('calls run beside each other, and each gets its own answer', async () => {
   expect(outputs.map(({ value }) => value)).toEqual(texts);
 });
 
-test('garbage on stdout, answers that nobody waits for and questions disturb nothing', async () => {
-  const tools = [{ name: 'a' }];
+test.each(['garbage', 'twice', 'asks'])('%s on stdout disturbs nothing', async (way) => {
   const result = { content: [{ type: 'text', text: 'the answer' }] };
-  for (const way of ['garbage', 'twice', 'asks']) {
-    const { call } = await openRegistry(hostileServer(way, tools, result));
-    expect((await call('a')).value).toBe('the answer');
-    expect((await call('a')).value).toBe('the answer');
+  const { call } = await openRegistry(byHand(way, result));
+  expect((await call('a')).value).toBe('the answer');
+  expect((await call('a')).value).toBe('the answer');
+});
+
+test.each([{ _meta: 7 }, 7])('an answer that is malformed (%j) fails its call', async (result) => {
+  const { call } = await openRegistry(byHand('answer', result));
+  expect((await call('a')).error).toBe(
+    'MCP error -32600: the answer of the server is malformed',
+  );
+});
+
+/** A call of a server that only reports progress, by a clock of the test's. */
+async function silentCall(options = {}): Promise<{
+  server: ByHand;
+  ended: () => Promise<unknown>;
+  progress: () => void;
+  controller: AbortController;
+}> {
+  let token: unknown;
+  const server = new ByHand({
+    'tools/call': ({ _meta }) => {
+      token = (_meta as { progressToken?: unknown } | undefined)?.progressToken;
+    },
+  });
+  const { call } = await openRegistry(server, options);
+  vi.useFakeTimers();
+  const controller = new AbortController();
+  let error: unknown = 'none yet';
+  void call('a', {}, controller.signal).then((output) => (error = output.error));
+  const ended = async (): Promise<unknown> => {
+    await vi.advanceTimersByTimeAsync(0);
+    return error;
+  };
+  await ended();
+  const progress = (): void => {
+    const params = { progressToken: token, progress: 1 };
+    server.say({ method: 'notifications/progress', params });
+  };
+  return { server, ended, progress, controller };
+}
+
+test.each([
+  ['60 seconds', {}, 60_000],
+  ['callTimeoutMs', { callTimeoutMs: 300 }, 300],
+])('a call without an answer is given up after %s, and cancelled', async (_, options, ms) => {
+  const { server, ended } = await silentCall(options);
+  await vi.advanceTimersByTimeAsync(ms - 1);
+  expect(await ended()).toBe('none yet');
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await ended()).toBe(`MCP server by hand: no answer within ${String(ms)} ms`);
+  expect(server.heard.at(-1)).toMatchObject({ method: 'notifications/cancelled' });
+});
+
+test('progress starts the time of a call anew, whoever hears of it', async () => {
+  const { ended, progress } = await silentCall({ callTimeoutMs: 100 });
+  for (let count = 0; count < 5; count += 1) {
+    await vi.advanceTimersByTimeAsync(99);
+    progress();
+    expect(await ended()).toBe('none yet');
   }
+  await vi.advanceTimersByTimeAsync(100);
+  expect(await ended()).toMatch(/no answer within 100 ms/);
+});
+
+test('callTimeoutMs: 0 lets a call wait until it is cancelled', async () => {
+  const { ended, controller } = await silentCall({ callTimeoutMs: 0 });
+  await vi.advanceTimersByTimeAsync(86_400_000);
+  expect(await ended()).toBe('none yet');
+  controller.abort(new Error('enough'));
+  expect(await ended()).toBe('enough');
 });

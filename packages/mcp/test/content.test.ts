@@ -1,8 +1,10 @@
 import type { ImageRef } from '@celestea/core';
 import { deriveMessagesFrom, messageImages } from '@celestea/core';
+import type { McpToolsOptions } from '@celestea/mcp';
 import { describe, expect, test } from 'vitest';
 
-import { goodServer, hostileServer, openRegistry } from './support/mcp-support.ts';
+import { ByHand, inside } from './support/servers.ts';
+import { openRegistry } from './support/use.ts';
 
 const ref: ImageRef = {
   attachment_id: 'f'.repeat(64),
@@ -11,15 +13,11 @@ const ref: ImageRef = {
   height: 1,
 };
 
-/** What becomes of a result that the hostile server gives. */
-async function valueOf(
-  result: unknown,
-  putImage?: (bytes: Uint8Array, type: string) => Promise<ImageRef | null>,
-): Promise<unknown> {
+/** What becomes of a result. */
+async function valueOf(result: unknown, putImage?: McpToolsOptions['putImage']): Promise<unknown> {
   const options = putImage === undefined ? {} : { putImage };
-  const { call, mcp } = await openRegistry(hostileServer('list', [{ name: 'a' }], result), options);
+  const { call } = await openRegistry(new ByHand({ 'tools/call': () => result }), options);
   const { value, error } = await call('a');
-  await mcp.close();
   return error === null ? value : { error };
 }
 
@@ -28,7 +26,7 @@ const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' };
 
 describe('text', () => {
   test('one is a plain string, several are joined, none is null', async () => {
-    const { call } = await openRegistry(goodServer);
+    const { call } = await openRegistry(inside);
     expect((await call('echo', { text: 'hällo ✓' })).value).toBe('hällo ✓');
     expect((await call('two')).value).toBe('one\ntwo');
     expect((await call('nothing')).value).toBeNull();
@@ -37,14 +35,14 @@ describe('text', () => {
 
 describe('structured content', () => {
   test('is the value, without the text that only repeats it', async () => {
-    const { call } = await openRegistry(goodServer);
+    const { call } = await openRegistry(inside);
     expect((await call('add', { a: 1, b: 2 })).value).toEqual({ sum: 3 });
     const { value } = await call('remark');
     expect(value).toEqual({ structuredContent: { sum: 3 }, text: 'rounded' });
   });
 
   test('does not name pictures of the host', async () => {
-    const { call } = await openRegistry(goodServer);
+    const { call } = await openRegistry(inside);
     const { value } = await call('claim');
     expect(value).toEqual({ structuredContent: { attachments: [expect.anything()] } });
     const messages = deriveMessagesFrom([
@@ -62,7 +60,7 @@ describe('structured content', () => {
 describe('pictures', () => {
   test('become references that reach the model', async () => {
     const got: [number, string, boolean][] = [];
-    const { call } = await openRegistry(goodServer, {
+    const { call } = await openRegistry(inside, {
       putImage: (bytes, type) => {
         got.push([bytes.length, type, bytes.buffer.byteLength === bytes.length]);
         return Promise.resolve(ref);
@@ -79,7 +77,7 @@ describe('pictures', () => {
   });
 
   test('without putImage a note stands in their place', async () => {
-    const { call } = await openRegistry(goodServer);
+    const { call } = await openRegistry(inside);
     const { value } = await call('picture');
     expect(value).toBe('a dot\n[image image/png of 70 bytes: not shown]');
   });
@@ -101,23 +99,22 @@ describe('pictures', () => {
 
   test('larger than 20 MB are not decoded; one just below is', async () => {
     let kept = 0;
-    const { call } = await openRegistry(hostileServer('big-image', [{ name: 'a' }]), {
-      putImage: (bytes) => {
-        kept = bytes.length;
-        return Promise.resolve(ref);
-      },
-    });
-    expect((await call('a', { length: 26_666_668 })).value).toMatch(/larger than 20000000 bytes/);
+    const put = (bytes: Uint8Array): Promise<ImageRef> => {
+      kept = bytes.length;
+      return Promise.resolve(ref);
+    };
+    const large = content({ ...image, data: 'A'.repeat(26_666_668) });
+    expect(await valueOf(large, put)).toMatch(/larger than 20000000 bytes/);
     expect(kept).toBe(0);
-    const below = await call('a', { length: 26_666_664 });
-    expect(below.value).toEqual({ text: '', attachments: [ref] });
+    const below = content({ ...image, data: 'A'.repeat(26_666_664) });
+    expect(await valueOf(below, put)).toEqual({ text: '', attachments: [ref] });
     expect(kept).toBe(19_999_998);
   });
 });
 
 describe('the rest', () => {
   test('sound and binary resources become notes, a text resource its text', async () => {
-    const { call } = await openRegistry(goodServer);
+    const { call } = await openRegistry(inside);
     expect((await call('sound')).value).toBe('[audio audio/wav of 3 bytes: not shown]');
     expect((await call('embedded')).value).toBe('the text of a');
     expect((await call('blob')).value).toBe(
@@ -148,16 +145,13 @@ describe('the rest', () => {
     expect(await valueOf({ content: 'text' })).toEqual({
       error: 'its result is malformed: content: expected an array, got "text"',
     });
-    const malformed = { error: 'MCP error -32600: the answer of the server is malformed' };
-    expect(await valueOf({ _meta: 7 })).toEqual(malformed);
-    expect(await valueOf(7)).toEqual(malformed);
   });
 });
 
 describe('errors', () => {
   test('fail the call with the text of the result', async () => {
     const putImage = (): Promise<ImageRef> => Promise.resolve(ref);
-    const { call } = await openRegistry(goodServer, { putImage });
+    const { call } = await openRegistry(inside, { putImage });
     expect(await call('fail')).toMatchObject({ value: null, error: 'no such file\nlook again' });
     expect((await call('fail_image')).error).toBe('[image image/png of 70 bytes: not shown]');
   });
@@ -171,7 +165,7 @@ describe('errors', () => {
   });
 
   test('of the protocol fail the call, whatever code the server chooses', async () => {
-    const { call } = await openRegistry(goodServer);
+    const { call } = await openRegistry(inside);
     expect((await call('refuse')).error).toMatch(/not in this mood/);
     expect((await call('echo', { text: 'still here' })).value).toBe('still here');
   });

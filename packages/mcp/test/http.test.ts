@@ -1,17 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import {
-  failure,
-  HttpServer,
-  nextChange,
-  open,
-  openRegistry,
-  progressEvents,
-  until,
-} from './support/mcp-support.ts';
+import { atEnd } from './support/at-end.ts';
+import { hello, HttpServer } from './support/servers.ts';
+import { failure, nextChange, open, openRegistry, progressEvents, until } from './support/use.ts';
 
 describe('a real server over HTTP', () => {
   test('is listed and called, with the headers; closing ends its session', async () => {
@@ -52,8 +46,7 @@ describe('a real server over HTTP', () => {
     const waiting = call('wait');
     await next();
     await server.end();
-    const broke = /ended its answer without a result|connection broke|not there/;
-    expect((await waiting).error).toMatch(broke);
+    expect((await waiting).error).toMatch(/connection broke|not there any more/);
     const back = await HttpServer.start(server.port);
     expect((await call('echo', { text: 'back' })).value).toBe('back');
     await back.end();
@@ -76,13 +69,8 @@ describe('a real server over HTTP', () => {
   });
 });
 
-type Answer = (response: ServerResponse, id: number, request: IncomingMessage) => void;
+type Answer = (response: ServerResponse, id: number) => void;
 type Resume = (response: ServerResponse, token: string) => void;
-const ends: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  await Promise.all(ends.splice(0).map((end) => end()));
-});
 
 /** A server by hand, whose answer to a call is up to the test. */
 async function serverThat(
@@ -106,12 +94,12 @@ async function serverThat(
       const { id, method } = JSON.parse(body) as { id?: number; method: string };
       if (method === 'notifications/cancelled') cancelled += 1;
       if (id === undefined) response.writeHead(202).end();
-      else if (method === 'tools/call') answerCall(response, id, request);
+      else if (method === 'tools/call') answerCall(response, id);
       else json(response, id, method === 'initialize' ? hello : { tools: [{ name: 'a' }] });
     });
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  ends.push(async () => {
+  atEnd(async () => {
     http.closeAllConnections();
     await new Promise((resolve) => http.close(resolve));
   });
@@ -119,59 +107,61 @@ async function serverThat(
   return { url: `http://127.0.0.1:${String(port)}/`, cancelled: () => cancelled };
 }
 
-const hello = {
-  protocolVersion: '2025-06-18',
-  capabilities: { tools: {} },
-  serverInfo: { name: 'by hand', version: '1' },
-};
-
 function json(response: ServerResponse, id: number, result: unknown): void {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  typed(response, 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result }));
 }
 
-const events = (response: ServerResponse): ServerResponse =>
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
+const typed = (response: ServerResponse, type: string): ServerResponse =>
+  response.writeHead(200, { 'content-type': type });
+
+const events = (response: ServerResponse): ServerResponse => typed(response, 'text/event-stream');
 
 const event = (id: number): string => {
   const result = { content: [{ type: 'text', text: 'fine' }] };
   return `data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`;
 };
 
-const inVain = 'the server ended its answer without a result';
-
-describe('a hostile server over HTTP never leaves a call waiting', () => {
-  const ways: [string, Answer, string | RegExp][] = [
-    ['accepts it and says no more', (response) => response.writeHead(202).end(), inVain],
-    ['answers another request', (response, id) => { json(response, id + 100, {}); }, inVain],
-    ['ends its stream early', (response) => events(response).end(': nothing\n\n'), inVain],
-    [
-      'breaks off',
-      (response) => {
-        events(response).write(': wait\n\n', () => response.destroy());
-      },
-      inVain,
-    ],
-    ['answers no JSON', (response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":');
-    }, /JSON/],
-    ['answers a page', (response) => {
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<p>');
-    }, /Unexpected content type/],
+const large = 'x'.repeat(33 * 1024 * 1024 + 1);
+describe('a hostile server over HTTP', () => {
+  const ways: [string, Answer, RegExp][] = [
+    ['answers no JSON', (response) => typed(response, 'application/json').end('{"id":'), /JSON/],
+    ['answers a page', (response) => typed(response, 'text/html').end('<p>'), /Unexpected content/],
     ['fails', (response) => response.writeHead(500).end('down'), /down/],
     ['hangs up', (response) => response.destroy(), /fetch failed/],
-    ['sends too much JSON', (response) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end('x'.repeat(33 * 1024 * 1024 + 1));
-    }, /more than 33554432 bytes/],
-    ['sends too large an event', (response) => {
-      events(response).end(`data: ${'x'.repeat(33 * 1024 * 1024 + 1)}\n\n`);
-    }, inVain],
+    [
+      'sends too much JSON',
+      (response) => typed(response, 'application/json').end(large),
+      /more than 33554432 bytes/,
+    ],
   ];
-  test.each(ways)('that %s', async (_, answer, text) => {
+  test.each(ways)('that %s fails the call', async (_, answer, text) => {
     const { url } = await serverThat(answer);
     const { call } = await openRegistry({ url });
     expect((await call('a')).error).toMatch(text);
+  });
+
+  const inVain: [string, Answer][] = [
+    ['accepts it and says no more', (response) => response.writeHead(202).end()],
+    ['answers another request', (response, id) => { json(response, id + 100, {}); }],
+    ['ends its stream early', (response) => events(response).end(': nothing\n\n')],
+    [
+      'breaks off',
+      (response) => events(response).write(': wait\n\n', () => response.destroy()),
+    ],
+    [
+      'sends too large an event',
+      (response) => events(response).end(`data: ${large}\n\n`),
+    ],
+    [
+      'breaks off, and does not let it be taken up again',
+      (response) => events(response).write('retry: 1\nid: 1\ndata:\n\n', () => response.destroy()),
+    ],
+  ];
+  test.each(inVain)('that %s keeps the call for its time, and no longer', async (_, answer) => {
+    const { url } = await serverThat(answer);
+    const { call } = await openRegistry({ url }, { callTimeoutMs: 50 });
+    expect((await call('a')).error).toBe('MCP server by hand: no answer within 50 ms');
+    expect((await call('a')).error).toMatch(/no answer within 50 ms/);
   });
 
   test('many small events are no large one', async () => {
@@ -240,57 +230,22 @@ test('other calls in flight fail when the session was forgotten: they may have r
   expect(calls).toBe(3);
 });
 
-describe('an answer that breaks and can be taken up again', () => {
-  const breaks: Answer = (response) => {
-    events(response).write('retry: 1\nid: 1\ndata:\n\n', () => response.destroy());
-  };
-
-  const refusals: [string, Resume, number][] = [
-    ['405', (response) => response.writeHead(405).end(), 1],
-    ['404', (response) => response.writeHead(404).end('no such stream'), 1],
-    ['503, each time', (response) => response.writeHead(503).end(), 2],
-    ['nothing, each time', (response) => response.destroy(), 2],
-    ['an empty stream', (response) => events(response).end(': nothing\n\n'), 1],
-    ['a page', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('x'), 1],
-    ['no content', (response) => response.writeHead(204).end(), 1],
-  ];
-  test.each(refusals)('fails the call when the server then gives %s', async (_, resume, tries) => {
-    let tried = 0;
-    const { url } = await serverThat(breaks, (response, token) => {
-      tried += 1;
-      expect(token).toBe('1');
-      resume(response, token);
-    });
-    const { call } = await openRegistry({ url });
-    expect((await call('a')).error).toMatch(inVain);
-    expect(tried).toBe(tries);
-  });
-
-  test('fails the call when its id fits into no header', async () => {
-    const { url } = await serverThat((response) => {
-      events(response).write('retry: 1\nid: \u2603\ndata:\n\n', () => response.destroy());
-    });
-    const { call } = await openRegistry({ url });
-    expect((await call('a')).error).toMatch(inVain);
-  });
-
-  test('is read to its end, over several breaks and a failure between', async () => {
-    let asked = 0;
-    const tokens: string[] = [];
-    const { url } = await serverThat(
-      (response, id) => {
-        asked = id;
-        breaks(response, id, response.req);
-      },
-      (response, token) => {
-        tokens.push(token);
-        if (tokens.length === 1 || tokens.length === 3) response.writeHead(503).end();
-        else if (tokens.length === 2) events(response).end('id: 2\ndata:\n\n');
-        else events(response).end(event(asked));
-      },
-    );
-    const { call } = await openRegistry({ url });
-    expect((await call('a')).value).toBe('fine');
-    expect(tokens).toEqual(['1', '1', '2', '2']);
-  });
+test('an answer that breaks is read to its end, over several breaks and a failure between', async () => {
+  let asked = 0;
+  const tokens: string[] = [];
+  const { url } = await serverThat(
+    (response, id) => {
+      asked = id;
+      events(response).write('retry: 1\nid: 1\ndata:\n\n', () => response.destroy());
+    },
+    (response, token) => {
+      tokens.push(token);
+      if (tokens.length === 1 || tokens.length === 3) response.writeHead(503).end();
+      else if (tokens.length === 2) events(response).end('id: 2\ndata:\n\n');
+      else events(response).end(event(asked));
+    },
+  );
+  const { call } = await openRegistry({ url });
+  expect((await call('a')).value).toBe('fine');
+  expect(tokens).toEqual(['1', '1', '2', '2']);
 });

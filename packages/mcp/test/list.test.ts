@@ -1,25 +1,37 @@
 import type { Tool } from '@celestea/core';
 import { DefaultToolRegistry, defineTool } from '@celestea/tools';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
-import {
-  failure,
-  goodServer,
-  hostileServer,
-  nextChange,
-  open,
-  openRegistry,
-} from './support/mcp-support.ts';
+import { ByHand, inside } from './support/servers.ts';
+import { failure, nextChange, open, openRegistry } from './support/use.ts';
 
 const toolOf = (name: string): Tool =>
   defineTool({ name, description: '', parameters: { type: 'object' }, execute: () => name });
 
+/** A server with these tools. */
+const lists = (tools: unknown, result: unknown = {}): ByHand =>
+  new ByHand({ 'tools/list': () => ({ tools }), 'tools/call': () => result });
+
 const namesOf = (mcp: { tools(): { spec(): { name: string } }[] }): string[] =>
   mcp.tools().map((tool) => tool.spec().name);
 
+test('C3.1 patterns of a server are left to it: shown to the model, and not run', async () => {
+  const parameters = {
+    type: 'object',
+    properties: { a: { type: 'string', pattern: '^b$' } },
+    required: ['a'],
+  };
+  const answer = { content: [{ type: 'text', text: 'done' }] };
+  const { registry } = await openRegistry(lists([{ name: 't', inputSchema: parameters }], answer));
+  expect(registry.schemas()[0]?.parameters).toEqual(parameters);
+  const dispatch = (args: unknown) => registry.dispatch({ call_id: 'c', name: 't', args });
+  expect((await dispatch({ a: 'no b' })).error).toBe(null);
+  expect((await dispatch({ a: 1 })).error).toMatch(/expected a string/);
+});
+
 describe('names', () => {
   test('every tool of every page is there, under a name that providers take', async () => {
-    const { mcp, registry } = await openRegistry(goodServer);
+    const { mcp, registry } = await openRegistry(inside);
     const names = namesOf(mcp);
     expect(names.length).toBeGreaterThan(20);
     expect(names).toEqual(expect.arrayContaining(['echo', 'change', 'we_ird_n_me']));
@@ -29,7 +41,7 @@ describe('names', () => {
   });
 
   test('a prefix stands before each, and is made fit as well', async () => {
-    const mcp = await open(goodServer, { prefix: 'my files' });
+    const mcp = await open(inside, { prefix: 'my files' });
     const names = namesOf(mcp);
     expect(names).toContain('my_files_echo');
     expect(names.every((name) => /^my_files_[A-Za-z0-9_-]+$/.test(name))).toBe(true);
@@ -38,8 +50,8 @@ describe('names', () => {
 
   test('of two that would be one, the exact name keeps it, in any order', async () => {
     const tools = ['a b', 'a_b', 'a.b', ''].map((name) => ({ name, inputSchema: {} }));
-    const one = namesOf(await open(hostileServer('list', tools)));
-    const other = namesOf(await open(hostileServer('list', tools.toReversed())));
+    const one = namesOf(await open(lists(tools)));
+    const other = namesOf(await open(lists(tools.toReversed())));
     expect(one[1]).toBe('a_b');
     expect(one[0]).toMatch(/^a_b_[0-9a-f]{8}$/);
     expect(one).toHaveLength(3);
@@ -47,8 +59,8 @@ describe('names', () => {
   });
 
   test('each is called by its own name with the server', async () => {
-    const { call } = await openRegistry(goodServer, { prefix: 'p' });
-    const { registry } = await openRegistry(goodServer);
+    const { call } = await openRegistry(inside, { prefix: 'p' });
+    const { registry } = await openRegistry(inside);
     const odd = registry.schemas().filter(({ description }) => description.includes('we ird'));
     const name = odd[0]?.name ?? '';
     expect(name).toMatch(/^we_ird_n_me_[0-9a-f]{8}$/);
@@ -60,7 +72,7 @@ describe('names', () => {
 
 describe('specs', () => {
   const specOf = async (tool: Record<string, unknown>): Promise<unknown> => {
-    const mcp = await open(hostileServer('list', [{ name: 'a', ...tool }]));
+    const mcp = await open(lists([{ name: 'a', ...tool }]));
     return mcp.tools()[0]?.spec();
   };
 
@@ -87,13 +99,13 @@ describe('specs', () => {
 
   test('what is no tool is left out, and costs the others nothing', async () => {
     const tools = [null, 7, {}, { name: 7 }, { name: '' }, { name: 'a' }, { name: 'a' }, 'b'];
-    expect(namesOf(await open(hostileServer('list', tools)))).toEqual(['a']);
+    expect(namesOf(await open(lists(tools)))).toEqual(['a']);
   });
 
   test('an output schema that cannot be used is not looked at', async () => {
     const tool = { name: 'a', outputSchema: { type: 'object', $ref: '#/nowhere' } };
     const result = { content: [{ type: 'text', text: 'fine' }], structuredContent: { n: 'x' } };
-    const { call } = await openRegistry(hostileServer('list', [tool], result));
+    const { call } = await openRegistry(lists([tool], result));
     expect((await call('a')).value).toEqual({ structuredContent: { n: 'x' }, text: 'fine' });
   });
 
@@ -106,7 +118,7 @@ describe('specs', () => {
     };
     const tools = [{ name: 'a', inputSchema: { properties: 7 } }, { name: 'b' }];
     const result = { content: [{ type: 'text', text: 'x' }] };
-    const mcp = await open(hostileServer('list', tools, result));
+    const mcp = await open(lists(tools, result));
     mcp.register(strict);
     expect(strict.schemas().map(({ parameters }) => parameters)).toEqual([
       { type: 'object' },
@@ -119,24 +131,31 @@ describe('specs', () => {
 
 describe('lists', () => {
   test('a server without tools has none', async () => {
-    expect((await open(hostileServer('no-tools'))).tools()).toEqual([]);
+    const error = Object.assign(new Error('Method not found'), { code: -32601 });
+    const noTools = new ByHand({ 'tools/list': () => error });
+    expect((await open(noTools)).tools()).toEqual([]);
   });
 
   test('a cursor that does not move ends the list', async () => {
-    expect(namesOf(await open(hostileServer('stuck', [{ name: 'a' }])))).toEqual(['a']);
+    const page = { tools: [{ name: 'a' }], nextCursor: 'again' };
+    const stuck = new ByHand({ 'tools/list': () => page });
+    expect(namesOf(await open(stuck))).toEqual(['a']);
   });
 
   test('a list without end, a list too long and no list at all fail the start', async () => {
-    expect(await failure(open(hostileServer('endless')))).toMatch(/does not end within 200 pages/);
-    expect(await failure(open(hostileServer('no-list')))).toMatch(/tools: expected an array/);
+    let page = 0;
+    const nextPage = (): unknown => ({ tools: [], nextCursor: String((page += 1)) });
+    const endless = new ByHand({ 'tools/list': nextPage });
+    expect(await failure(open(endless))).toMatch(/does not end within 200 pages/);
+    expect(await failure(open(lists('all of them')))).toMatch(/tools: expected an array/);
     const many = Array.from({ length: 1_001 }, (_, index) => ({ name: `t${String(index)}` }));
-    expect(await failure(open(hostileServer('list', many)))).toMatch(/more than 1000 tools/);
+    expect(await failure(open(lists(many)))).toMatch(/more than 1000 tools/);
   });
 });
 
 describe('list changes', () => {
   test('new tools appear, changed ones change, and one that is gone says so', async () => {
-    const { mcp, registry, call } = await openRegistry(goodServer, { prefix: 'p' });
+    const { mcp, registry, call } = await openRegistry(inside, { prefix: 'p' });
     const echo = registry.get('p_echo');
     const changed = nextChange(mcp);
     const change = { add: ['zebra', 'ape'], remove: ['two'], describe: { add: 'Sums up.' } };
@@ -156,12 +175,12 @@ describe('list changes', () => {
   });
 
   test('a tool that comes back works again; one held while it was gone says so', async () => {
-    const { mcp, call } = await openRegistry(goodServer);
+    const { mcp, call } = await openRegistry(inside);
     const held = mcp.tools().find((tool) => tool.spec().name === 'two');
     const went = nextChange(mcp);
     await call('change', { remove: ['two'] });
     await went;
-    expect(await failure(held?.execute({}) ?? Promise.resolve())).toMatch(/no longer offers it/);
+    expect(await failure(held?.execute({}))).toMatch(/no longer offers it/);
     const back = nextChange(mcp);
     await call('change', { add: ['two'] });
     expect((await back).added).toEqual(['two']);
@@ -169,7 +188,7 @@ describe('list changes', () => {
   });
 
   test('a listener that throws or was taken off keeps nothing from the others', async () => {
-    const { mcp, call } = await openRegistry(goodServer);
+    const { mcp, call } = await openRegistry(inside);
     mcp.onChange(() => {
       throw new Error('own matter');
     });
@@ -183,10 +202,23 @@ describe('list changes', () => {
   });
 
   test('a server that always says its list has changed is still there to be called', async () => {
-    const { call } = await openRegistry(hostileServer('flood', [{ name: 'a' }]));
-    let relists = 0;
-    while (relists < 3) relists = Number((await call('a')).value);
-    expect(relists).toBeGreaterThanOrEqual(3);
+    let listed = 0;
+    const server = new ByHand({
+      'tools/list': () => {
+        listed += 1;
+        server.say({ method: 'notifications/tools/list_changed' });
+        return { tools: [{ name: 'a' }] };
+      },
+      'tools/call': () => ({ content: [] }),
+    });
+    vi.useFakeTimers();
+    const { call } = await openRegistry(server);
+    await vi.advanceTimersByTimeAsync(0);
+    for (let count = 2; count < 10; count += 1) {
+      expect(listed).toBe(count);
+      await vi.advanceTimersByTimeAsync(50); // the pause between two listings
+      expect((await call('a')).error).toBeNull();
+    }
   });
 });
 
@@ -195,7 +227,7 @@ describe('registering', () => {
     const registry = new DefaultToolRegistry();
     const own = toolOf('two');
     registry.register(own);
-    const mcp = await open(goodServer);
+    const mcp = await open(inside);
     const register = (): void => {
       mcp.register(registry);
     };
@@ -205,7 +237,7 @@ describe('registering', () => {
   });
 
   test('nor is one that took the place of a tool, or has the name of a new one', async () => {
-    const { mcp, registry, call } = await openRegistry(goodServer);
+    const { mcp, registry, call } = await openRegistry(inside);
     const own = [toolOf('two'), toolOf('fresh')];
     for (const tool of own) registry.register(tool);
     const changed = nextChange(mcp);
@@ -215,11 +247,11 @@ describe('registering', () => {
   });
 
   test('again is no harm; after a close another connection takes the names over', async () => {
-    const { mcp, registry, call } = await openRegistry(goodServer);
+    const { mcp, registry, call } = await openRegistry(inside);
     mcp.register(registry);
     await mcp.close();
     expect((await call('echo')).error).toMatch(/"?test server"?: it was closed/);
-    const next = await open(goodServer);
+    const next = await open(inside);
     next.register(registry);
     expect((await call('echo', { text: 'again' })).value).toBe('again');
   });

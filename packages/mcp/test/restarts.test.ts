@@ -1,20 +1,20 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { Connection } from '../src/connection.ts';
-import { readOptions } from '../src/options.ts';
-import { RestartBudget, type RestartLimits } from '../src/restart-budget.ts';
+import { Connection, RestartBudget, type RestartLimits } from '../src/connection.ts';
 import { readSource } from '../src/source.ts';
-import { failure, goodServer } from './support/mcp-support.ts';
+import { atEnd } from './support/at-end.ts';
+import { ByHand } from './support/servers.ts';
+import { failure } from './support/use.ts';
 
 const limits = (
   restarts: number,
-  restartWindowMs: number | null,
+  window: Pick<RestartLimits, 'restartWindowMs'>,
   time: { ms: number },
-): RestartLimits => ({ restarts, restartWindowMs, now: () => time.ms });
+): RestartLimits => ({ restarts, ...window, now: () => time.ms });
 
 test('restarts without a window are used up for good', () => {
   const time = { ms: 0 };
-  const budget = new RestartBudget(limits(2, null, time));
+  const budget = new RestartBudget(limits(2, {}, time));
   expect([budget.take(), budget.take()]).toEqual([null, null]);
   time.ms = 1e15;
   expect(budget.take()).toBe('no more restarts are tried (2 in all)');
@@ -22,7 +22,7 @@ test('restarts without a window are used up for good', () => {
 
 test('each restart is given back when the window has passed it', () => {
   const time = { ms: 5_000 };
-  const budget = new RestartBudget(limits(2, 60_000, time));
+  const budget = new RestartBudget(limits(2, { restartWindowMs: 60_000 }, time));
   expect(budget.take()).toBeNull();
   time.ms = 25_000;
   expect(budget.take()).toBeNull();
@@ -34,30 +34,29 @@ test('each restart is given back when the window has passed it', () => {
 });
 
 test('none is none, with a window and without', () => {
-  for (const windowMs of [null, 1]) {
-    const budget = new RestartBudget(limits(0, windowMs, { ms: 0 }));
+  for (const window of [{}, { restartWindowMs: 1 }]) {
+    const budget = new RestartBudget(limits(0, window, { ms: 0 }));
     expect(budget.take()).toBe('no more restarts are tried (0 in all)');
   }
 });
 
 test('a server that dies is started again when its window has passed', async () => {
   const time = { ms: 0 };
-  const { startTimeoutMs } = readOptions({});
+  let server = new ByHand();
   const connection = new Connection({
-    ...limits(1, 60_000, time),
-    dial: readSource(goodServer),
-    startTimeoutMs,
-    onStart: () => Promise.resolve(),
-    onListChanged: () => undefined,
+    ...limits(1, { restartWindowMs: 60_000 }, time),
+    dial: readSource(() => (server = new ByHand({ ping: () => ({}) }))),
+    startTimeoutMs: 60_000,
+    list: () => Promise.resolve(),
   });
-  onTestFinished(() => connection.close());
-  const call = (name: string): Promise<unknown> =>
-    connection.use([], (session) => session.request('tools/call', { name, arguments: {} }));
+  atEnd(() => connection.close());
+  const ping = (): Promise<unknown> =>
+    connection.use(undefined, (session) => session.request('ping', {}));
   await connection.start();
-  await failure(call('die'));
-  await call('facts');
-  await failure(call('die'));
-  expect(await failure(call('facts'))).toMatch(/; no more restarts are tried for 60 s \(1 within/);
+  await server.close();
+  expect(await ping()).toEqual({});
+  await server.close();
+  expect(await failure(ping())).toMatch(/; no more restarts are tried for 60 s \(1 within/);
   time.ms = 60_000;
-  expect(await call('facts')).toHaveProperty('content');
+  expect(await ping()).toEqual({});
 });

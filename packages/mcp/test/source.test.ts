@@ -5,16 +5,17 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { describe, expect, test } from 'vitest';
 
-import { failure, goodServer, nextChange, open, openRegistry } from './support/mcp-support.ts';
+import { ByHand, byHand } from './support/servers.ts';
+import { failure, nextChange, open, openRegistry, until } from './support/use.ts';
 
 const stdio = (): StdioClientTransport =>
-  new StdioClientTransport({ ...goodServer, args: [...goodServer.args], stderr: 'ignore' });
+  new StdioClientTransport({ ...byHand(), stderr: 'ignore' });
 
 test('a transport of the SDK is started, used and closed, and not started again', async () => {
   const { call } = await openRegistry(stdio());
   expect((await call('echo', { text: 'x' })).value).toBe('x');
-  expect((await call('die')).error).toBe('MCP server test server: the connection was closed');
-  expect((await call('echo')).error).toBe('MCP server test server: the connection was closed');
+  expect((await call('die')).error).toBe('MCP server a rude server: the connection was closed');
+  expect((await call('echo')).error).toBe('MCP server a rude server: the connection was closed');
 });
 
 test('a function gives a transport for each start', async () => {
@@ -34,9 +35,9 @@ test('a connected client is used, followed, and stays its owner’s', async () =
   client.onclose = () => closes.push('closed');
   await client.connect(stdio());
   const { mcp, call } = await openRegistry(client);
-  expect(mcp.serverName).toBe('test server');
+  expect(mcp.serverName).toBe('a rude server');
   const changed = nextChange(mcp);
-  await call('change', { add: ['new'] });
+  await call('change', { add: 'new' });
   expect((await changed).added).toEqual(['new']);
   await mcp.close();
   expect((await call('echo')).error).toMatch(/it was closed/);
@@ -73,62 +74,32 @@ test('a server in the same process works over a transport in memory', async () =
   expect((await waiting).added).toEqual(['bye']);
 });
 
-/** A transport that answers by a script and may misbehave. */
-class Scripted implements Transport {
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  onmessage?: Transport['onmessage'];
-  closes = 0;
-  failing = false;
-
-  start(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  send(message: object): Promise<void> {
-    if (this.failing) return Promise.reject(new TypeError('fetch failed'));
-    if (!('method' in message && 'id' in message)) return Promise.resolve();
-    const result =
-      message.method === 'initialize'
-        ? {
-            protocolVersion: '2025-06-18',
-            capabilities: { tools: {} },
-            serverInfo: { name: 's', version: '1' },
-          }
-        : { tools: [{ name: 'a', inputSchema: { type: 'object' } }] };
-    if (message.method === 'tools/call') return Promise.resolve();
-    queueMicrotask(() => this.onmessage?.({ jsonrpc: '2.0', id: Number(message.id), result }));
-    return Promise.resolve();
-  }
-
-  close(): Promise<void> {
-    this.closes += 1;
-    return Promise.reject(new Error('cannot close'));
-  }
-}
-
 test('a transport that is dead and does not say so ends the calls in flight', async () => {
-  const transport = new Scripted();
+  const transport = new ByHand({ ping: () => ({}) });
   const { call } = await openRegistry(transport);
   const waiting = call('a');
   await Promise.resolve();
   transport.onerror?.(new Error('a hiccup'));
   await new Promise((resolve) => setImmediate(resolve));
-  transport.failing = true;
+  transport.send = () => Promise.reject(new TypeError('fetch failed'));
   transport.onerror?.(new Error('stream broke'));
-  expect((await waiting).error).toBe('MCP server s: the connection broke: fetch failed');
+  expect((await waiting).error).toBe('MCP server by hand: the connection broke: fetch failed');
 });
 
-test('a transport that comes too late is closed', async () => {
-  const late = new Scripted();
+test('a transport that comes too late is closed, even one that cannot be', async () => {
+  const late = new ByHand();
+  late.close = () => {
+    late.closes += 1;
+    return Promise.reject(new Error('cannot close'));
+  };
   let give: (transport: Transport) => void = () => undefined;
   const source = (): Promise<Transport> =>
     new Promise((resolve) => {
       give = resolve;
     });
-  expect(await failure(open(source, { startTimeoutMs: 20 }))).toMatch(/no answer within 20 ms/);
+  expect(await failure(open(source, { startTimeoutMs: 1 }))).toMatch(/no answer within 1 ms/);
   give(late);
-  await new Promise((resolve) => setImmediate(resolve));
+  await until(() => late.closes > 0);
   expect(late.closes).toBe(1);
 });
 
@@ -138,19 +109,20 @@ describe('what is wrong is a TypeError that names it', () => {
     ['an empty command', { command: '' }, {}, /command: expected a non-empty string/],
     ['a command that is none', { command: 7 }, {}, /command: expected a non-empty string, got 7/],
     ['args', { command: 'x', args: 'y' }, {}, /args: expected strings/],
-    ['env', { command: 'x', env: { A: 1 } }, {}, /env\.A: expected a string, got 1/],
+    ['env', { command: 'x', env: { A: 1 } }, {}, /env: expected texts by their names/],
     ['cwd', { command: 'x', cwd: 1 }, {}, /cwd: expected a string or nothing/],
     ['a url', { url: 'ftp://x' }, {}, /url: expected an http or https URL/],
-    ['headers', { url: 'http://x', headers: [] }, {}, /headers: expected an object/],
-    ['options', goodServer, 7, /options: expected an object, got 7/],
-    ['a prefix', goodServer, { prefix: '' }, /prefix: expected a non-empty string/],
-    ['putImage', goodServer, { putImage: 1 }, /putImage: expected a function or nothing/],
-    ['onProgress', goodServer, { onProgress: 1 }, /onProgress: expected a function/],
-    ['callTimeoutMs', goodServer, { callTimeoutMs: Number.NaN }, /callTimeoutMs: .* got NaN/],
-    ['startTimeoutMs', goodServer, { startTimeoutMs: -1 }, /startTimeoutMs: expected .* got -1/],
-    ['restarts', goodServer, { restarts: 1.5 }, /restarts: expected a whole number from 0/],
-    ['restartWindowMs', goodServer, { restartWindowMs: 0 }, /restartWindowMs: expected .* got 0/],
-    ['restartWindowMs', goodServer, { restartWindowMs: '9' }, /restartWindowMs: expected .* above 0/],
+    ['headers', { url: 'http://x', headers: [] }, {}, /headers: expected texts by their names/],
+    ['options', byHand(), 7, /options: expected an object, got 7/],
+    ['a prefix', byHand(), { prefix: '' }, /prefix: expected a non-empty string/],
+    ['putImage', byHand(), { putImage: 1 }, /putImage: expected a function or nothing/],
+    ['onProgress', byHand(), { onProgress: 1 }, /onProgress: expected a function/],
+    ['callTimeoutMs', byHand(), { callTimeoutMs: Number.NaN }, /callTimeoutMs: .* got NaN/],
+    ['callTimeoutMs', byHand(), { callTimeoutMs: -1 }, /callTimeoutMs: .* from 0 to .* got -1/],
+    ['startTimeoutMs', byHand(), { startTimeoutMs: -1 }, /startTimeoutMs: expected .* got -1/],
+    ['restarts', byHand(), { restarts: 1.5 }, /restarts: expected a whole number from 0/],
+    ['restartWindowMs', byHand(), { restartWindowMs: 0 }, /restartWindowMs: expected .* got 0/],
+    ['restartWindowMs', byHand(), { restartWindowMs: '9' }, /restartWindowMs: expected .* above 0/],
   ];
   test.each(wrong)('%s', async (_, source, options, text) => {
     const promise = open(source as never, options as never);

@@ -1,7 +1,5 @@
 import { describeValue, isRecord } from '@celestea/core';
 
-export { isRecord };
-
 /** `name: expected …, got …`, the wording of every complaint about a value in this package. */
 export function mismatch(name: string, expected: string, value: unknown): string {
   return `${name}: expected ${expected}, got ${describeValue(value)}`;

@@ -1,12 +1,12 @@
 /**
- * A well-behaved MCP server with tools for the tests: `node server.mjs` speaks over stdio,
- * `node server.mjs --http [port]` over HTTP on 127.0.0.1, and writes its port on stdout.
+ * A well-behaved MCP server with tools for the tests: `node server.mjs` speaks over stdio, `node
+ * server.mjs --http port` over HTTP on 127.0.0.1, and writes its port on stdout.
  */
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import process from 'node:process';
-import { setTimeout, setInterval, clearInterval } from 'node:timers';
+import { setImmediate, setInterval, clearInterval } from 'node:timers';
+import { fileURLToPath } from 'node:url';
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -84,14 +84,14 @@ const calls = {
     const note = () => session.log.push(`cancelled: ${signal.reason}`);
     // The cancel may have come in the same piece as the call.
     if (signal.aborted) note();
-    else signal.addEventListener('abort', note);
+    else signal.addEventListener('abort', note, { once: true });
     await progress({ progress: 0 });
     await never;
   },
   /** Answers although it was cancelled, then says so in the log. */
   stubborn: async (_args, { progress, signal, session, requestId }) => {
     const cancelled = new Promise((resolve) => {
-      signal.addEventListener('abort', resolve);
+      signal.addEventListener('abort', resolve, { once: true });
     });
     await progress({ progress: 0 });
     await cancelled;
@@ -101,28 +101,14 @@ const calls = {
   },
   log: async (args, { session }) => {
     while (!session.log.some((line) => line.startsWith(args.until))) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await new Promise((resolve) => setImmediate(resolve));
     }
     return text(...session.log);
-  },
-  die: () => {
-    process.stderr.write('out of luck\n');
-    process.exit(3);
   },
   facts: () => ({
     content: [],
     structuredContent: { pid: process.pid, cwd: process.cwd(), env: { ...process.env } },
   }),
-  /** A grandchild that holds stdout open, and is deaf to SIGTERM when asked to be. */
-  offspring: async ({ deaf }) => {
-    const code = `${deaf ? "process.on('SIGTERM', () => {});" : ''}setInterval(() => {}, 1e6);
-      process.stderr.write('up')`;
-    const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'inherit', 'pipe'] });
-    await new Promise((resolve) => child.stderr.once('data', resolve));
-    child.stderr.destroy();
-    child.unref();
-    return { content: [], structuredContent: { pid: child.pid } };
-  },
   change: async ({ add = [], remove = [], describe = {} }, { session }) => {
     await session.opened;
     for (const name of add) session.tools.set(name, tool(name));
@@ -142,7 +128,7 @@ const tool = (name) => ({
 });
 
 /** A server of one session, with a list of tools of its own. */
-function serverOf(opened) {
+export function serverOf(opened) {
   const server = new Server(
     { name: 'test server', version: '1.0.0' },
     { capabilities: { tools: { listChanged: true } } },
@@ -192,7 +178,7 @@ async function overHttp(port) {
     // Resolves when its stream has ended, so that a stream is open as soon as it has a head.
     const handled = transport.handleRequest(request, response, body);
     if (request.method === 'GET') {
-      while (!response.headersSent) await new Promise((resolve) => setTimeout(resolve, 5));
+      while (!response.headersSent) await new Promise((resolve) => setImmediate(resolve));
       open();
     }
     await handled;
@@ -225,9 +211,10 @@ async function readJson(request) {
   return JSON.parse(body);
 }
 
-if (process.argv[2] === '--http') await overHttp(Number(process.argv[3] ?? 0));
-else await serverOf(Promise.resolve()).connect(new StdioServerTransport());
-
-// Nothing but the end of its input, or a signal, ends it.
-const alive = setInterval(() => undefined, 1e6);
-process.stdin.on('close', () => clearInterval(alive)).resume();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv[2] === '--http') await overHttp(Number(process.argv[3]));
+  else await serverOf(Promise.resolve()).connect(new StdioServerTransport());
+  // Nothing but the end of its input, or a signal, ends it.
+  const alive = setInterval(() => undefined, 1e6);
+  process.stdin.on('close', () => clearInterval(alive)).resume();
+}

@@ -1,20 +1,23 @@
+import { mcpTools, type McpCommand, type McpSource } from '@celestea/mcp';
 import { describe, expect, test } from 'vitest';
 
-import { mcpTools } from '@celestea/mcp';
-
-import { freshFolder } from './support/folder.ts';
+import { ChildTransport } from '../src/child-transport.ts';
+import { freshFolder, gone, runs } from './support/processes.ts';
+import { byHand } from './support/servers.ts';
 import {
   failure,
-  gone,
-  goodServer,
-  hostileServer,
   nextChange,
   open,
   openRegistry,
   progressEvents,
-  runs,
   type Call,
-} from './support/mcp-support.ts';
+} from './support/use.ts';
+
+/** A process that is not waited for: what does not listen is killed at once. */
+const impatient =
+  (command: McpCommand): McpSource =>
+  () =>
+    new ChildTransport(command, 1);
 
 const pidOf = async (call: Call): Promise<number> => {
   const { value } = await call('facts');
@@ -25,7 +28,7 @@ describe('starting', () => {
   test('the command gets its folder and its variables, and few others', async () => {
     const cwd = freshFolder();
     process.env['CELESTEA_SECRET'] = 'x';
-    const { call } = await openRegistry({ ...goodServer, cwd, env: { TOKEN: 't' } });
+    const { call } = await openRegistry({ ...byHand(), cwd, env: { TOKEN: 't' } });
     delete process.env['CELESTEA_SECRET'];
     const { value } = await call('facts');
     expect(value).toMatchObject({ cwd, env: { TOKEN: 't', PATH: process.env['PATH'] } });
@@ -44,44 +47,43 @@ describe('starting', () => {
     expect(text.length).toBeLessThan(1_500);
   });
 
-  test('one that never answers is given up after startTimeoutMs, and is gone then', async () => {
-    for (const way of ['silent', 'deaf']) {
-      let text = '';
-      // On a slow machine it is given up before it said a word.
-      for (let ms = 400; !text.includes('Usage'); ms *= 2) {
-        text = await failure(open(hostileServer(way), { startTimeoutMs: ms }));
-        expect(text).toContain(`could not be started: no answer within ${String(ms)} ms`);
-      }
-      expect(text).toMatch(/its stderr ends with: cannot find my config/);
-      expect(text).toMatch(/its stdout has what is no message: Usage: serve \[options\]$/);
+  test.each(['silent', 'deaf'])('one that is %s is given up, and is gone then', async (way) => {
+    const source = impatient(byHand(way));
+    let text = '';
+    // On a slow machine it is given up before it said a word.
+    for (let ms = 100; !text.includes('Usage'); ms *= 2) {
+      text = await failure(open(source, { startTimeoutMs: ms }));
+      expect(text).toContain(`could not be started: no answer within ${String(ms)} ms`);
     }
+    expect(text).toMatch(/its stderr ends with: cannot find my config/);
+    expect(text).toMatch(/its stdout has what is no message: Usage: serve \[options\]$/);
   });
 
   test('one that answers nonsense, or in a version nobody knows, fails the start', async () => {
-    expect(await failure(open(hostileServer('no-init')))).toMatch(/could not be started: /);
+    expect(await failure(open(byHand('no-init')))).toMatch(/could not be started: /);
   });
 
   test('the name that a server gives itself is made fit for one line', async () => {
-    expect((await open(hostileServer('list'))).serverName).toBe('a rude server');
+    expect((await open(byHand('answer'))).serverName).toBe('a rude server');
   });
 });
 
 describe('dying', () => {
   test('calls in flight fail with how it ended', async () => {
     const { onProgress, next } = progressEvents();
-    const { call } = await openRegistry(goodServer, { onProgress });
+    const { call } = await openRegistry(byHand(), { onProgress });
     const waiting = [call('wait'), call('wait')];
     await Promise.all([next(), next()]);
     const outputs = await Promise.all([...waiting, call('die')]);
     for (const { error } of outputs) {
       expect(error).toBe(
-        'MCP server test server: exited with code 3; its stderr ends with: out of luck',
+        'MCP server a rude server: exited with code 3; its stderr ends with: out of luck',
       );
     }
   });
 
   test('the next call starts it again, once; calls beside it share the start', async () => {
-    const { call } = await openRegistry(goodServer);
+    const { call } = await openRegistry(byHand());
     const first = await pidOf(call);
     await call('die');
     const outputs = await Promise.all(['a', 'b', 'c'].map((text) => call('echo', { text })));
@@ -89,16 +91,16 @@ describe('dying', () => {
     expect(await pidOf(call)).not.toBe(first);
     await call('die');
     const stays =
-      /^MCP server test server: exited with code 3; .*; no more restarts are tried \(1 in all\)$/;
+      /^MCP server a rude server: exited with code 3; .*; no more restarts are tried \(1 in all\)$/;
     expect((await call('echo')).error).toMatch(stays);
     expect((await call('echo')).error).toMatch(stays);
   });
 
   test('restarts says how often: never, or more than once', async () => {
-    const never = await openRegistry(goodServer, { restarts: 0 });
+    const never = await openRegistry(byHand(), { restarts: 0 });
     await never.call('die');
     expect((await never.call('echo')).error).toMatch(/exited with code 3/);
-    const { call } = await openRegistry(goodServer, { restarts: 2 });
+    const { call } = await openRegistry(byHand(), { restarts: 2 });
     for (const text of ['a', 'b']) {
       await call('die');
       expect((await call('echo', { text })).value).toBe(text);
@@ -107,17 +109,17 @@ describe('dying', () => {
 
   test('a restart counts for as long as the window', async () => {
     const options = { restarts: 1, restartWindowMs: 600_000 };
-    const { call } = await openRegistry(goodServer, options);
+    const { call } = await openRegistry(byHand(), options);
     await call('die');
     expect((await call('echo', { text: 'a' })).value).toBe('a');
     await call('die');
     expect((await call('echo')).error).toMatch(
-      /^MCP server test server: exited .*; no more restarts are tried for \d+ s \(1 within 600 s\)$/,
+      /^MCP server a rude server: exited .*; no more restarts are tried for \d+ s \(1 within 600 s\)$/,
     );
   });
 
   test('a kill is noticed without a call, and what it started goes with it', async () => {
-    const { call } = await openRegistry(goodServer);
+    const { call } = await openRegistry(impatient(byHand()));
     const pid = await pidOf(call);
     const child = (await call('offspring', { deaf: true })).value as { pid: number };
     process.kill(pid, 'SIGKILL');
@@ -127,9 +129,9 @@ describe('dying', () => {
   });
 
   test('after a restart the list is the new server’s', async () => {
-    const { mcp, call } = await openRegistry(goodServer);
+    const { mcp, call } = await openRegistry(byHand());
     const changed = nextChange(mcp);
-    await call('change', { add: ['extra'] });
+    await call('change', { add: 'extra' });
     await changed;
     await call('die');
     const restarted = nextChange(mcp);
@@ -143,7 +145,7 @@ describe('dying', () => {
       import { existsSync, writeFileSync } from 'node:fs';
       if (existsSync('started')) { console.error('second time'); process.exit(9); }
       writeFileSync('started', '');
-      process.argv[1] = ${JSON.stringify(goodServer.args[0])};
+      process.argv[1] = ${JSON.stringify(byHand().args[0])};
       await import(process.argv[1]);`;
     const args = ['--input-type=module', '-e', code];
     const { call } = await openRegistry({ command: process.execPath, args, cwd: folder });
@@ -154,7 +156,7 @@ describe('dying', () => {
   });
 
   test('a message that is too large ends the server, not the program', async () => {
-    const { call } = await openRegistry(hostileServer('huge', [{ name: 'a' }]), { restarts: 0 });
+    const { call } = await openRegistry(byHand('huge'), { restarts: 0 });
     expect((await call('a')).error).toMatch(/sent a message of more than 33554432 bytes/);
   });
 });
@@ -162,7 +164,7 @@ describe('dying', () => {
 describe('closing', () => {
   test('ends the process and what it started, and fails calls in flight', async () => {
     const { onProgress, next } = progressEvents();
-    const { mcp, call } = await openRegistry(goodServer, { onProgress });
+    const { mcp, call } = await openRegistry(byHand(), { onProgress });
     const pid = await pidOf(call);
     const { value } = await call('offspring', { deaf: false });
     const child = (value as { pid: number }).pid;
@@ -170,23 +172,23 @@ describe('closing', () => {
     const waiting = call('wait');
     await next();
     const closing = mcp.close();
-    expect((await waiting).error).toBe('MCP server test server: it was closed');
+    expect((await waiting).error).toBe('MCP server a rude server: it was closed');
     await closing;
     await mcp.close();
     expect(runs(pid)).toBe(false);
     await gone(child); // whoever inherits it lets go of it by and by
-    expect((await call('echo')).error).toBe('MCP server test server: it was closed');
+    expect((await call('echo')).error).toBe('MCP server a rude server: it was closed');
   });
 
   test('kills what does not listen', async () => {
-    const { mcp, call } = await openRegistry(goodServer);
+    const { mcp, call } = await openRegistry(impatient(byHand()));
     const child = (await call('offspring', { deaf: true })).value as { pid: number };
     await mcp.close();
     await gone(child.pid);
   });
 
   test('during a restart ends it too', async () => {
-    const { mcp, call } = await openRegistry(goodServer);
+    const { mcp, call } = await openRegistry(byHand());
     await call('die');
     const waiting = call('echo');
     await mcp.close();
@@ -194,7 +196,7 @@ describe('closing', () => {
   });
 
   test('a cancelled call does not wait for a restart', async () => {
-    const { call } = await openRegistry(goodServer);
+    const { call } = await openRegistry(byHand());
     await call('die');
     const controller = new AbortController();
     const waiting = call('echo', {}, controller.signal);
@@ -206,7 +208,7 @@ describe('closing', () => {
 
   test('leaves no listener on the process, however many servers there were', async () => {
     const before = process.listenerCount('exit');
-    const many = await Promise.all(Array.from({ length: 3 }, () => mcpTools(goodServer)));
+    const many = await Promise.all(Array.from({ length: 3 }, () => mcpTools(byHand())));
     expect(process.listenerCount('exit')).toBe(before + 1);
     await Promise.all(many.map((each) => each.close()));
     expect(process.listenerCount('exit')).toBe(before);
