@@ -17,64 +17,20 @@ import {
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 
-const PIXEL =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9Q' +
-  'DwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const PAGE = 4;
 
 const text = (...texts) => ({ content: texts.map((each) => ({ type: 'text', text: each })) });
 const never = new Promise(() => undefined);
 
-/** What each tool does; `session` is `{ tools, log, send, opened }`. */
+/** What each tool does; `session` is `{ tools, log, send, opened, changed }`. */
 const calls = {
   echo: (args) => text(String(args.text)),
   two: () => text('one', 'two'),
-  nothing: () => ({ content: [] }),
   add: ({ a, b }) => {
     const sum = { sum: a + b };
     return { ...text(JSON.stringify(sum)), structuredContent: sum };
   },
-  remark: () => ({ ...text('rounded'), structuredContent: { sum: 3 } }),
-  claim: () => ({
-    content: [],
-    structuredContent: {
-      attachments: [
-        { attachment_id: 'a'.repeat(64), media_type: 'image/png', width: 1, height: 1 },
-      ],
-    },
-  }),
-  picture: () => ({
-    content: [
-      { type: 'text', text: 'a dot' },
-      { type: 'image', data: PIXEL, mimeType: 'image/png' },
-    ],
-  }),
-  sound: () => ({ content: [{ type: 'audio', data: 'AAAA', mimeType: 'audio/wav' }] }),
-  link: () => ({
-    content: [
-      { type: 'resource_link', uri: 'file:///a.txt', name: 'a', mimeType: 'text/plain' },
-      { type: 'resource_link', uri: 'file:///b', name: 'b' },
-    ],
-  }),
-  embedded: () => ({
-    content: [{ type: 'resource', resource: { uri: 'file:///a.txt', text: 'the text of a' } }],
-  }),
-  blob: () => ({
-    content: [
-      {
-        type: 'resource',
-        resource: { uri: 'file:///b', blob: 'AAAA', mimeType: 'application/zip' },
-      },
-    ],
-  }),
   fail: () => ({ ...text('no such file', 'look again'), isError: true }),
-  fail_image: () => ({
-    content: [{ type: 'image', data: PIXEL, mimeType: 'image/png' }],
-    isError: true,
-  }),
-  refuse: () => {
-    throw Object.assign(new Error('not in this mood'), { code: 404 });
-  },
   steps: async (_args, { progress }) => {
     await progress({ progress: 1, total: 2, message: 'half' });
     await progress({ progress: 2, total: 2 });
