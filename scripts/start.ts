@@ -7,8 +7,7 @@ import process from 'node:process';
 import { parseCommand } from '../packages/cli/src/command-line.ts';
 import { buildPage, isPageStale } from './page.ts';
 
-const parsed = parseCommand(process.argv.slice(2));
-if (parsed.ok && parsed.command.kind === 'serve' && isPageStale()) {
+if (isServed() && isPageStale()) {
   process.stderr.write('building the page…\n');
   try {
     await buildPage();
@@ -19,3 +18,12 @@ if (parsed.ok && parsed.command.kind === 'serve' && isPageStale()) {
 }
 // It runs as it is loaded.
 await import('../packages/cli/src/main.ts');
+
+/** What is wrong with the command line is told by the command. */
+function isServed(): boolean {
+  try {
+    return parseCommand(process.argv.slice(2)).kind === 'serve';
+  } catch {
+    return false;
+  }
+}

@@ -1,7 +1,7 @@
 import type { ImageRef } from '@celestea/core';
 
-import { Conversation, openConversation } from './conversation.ts';
-import { exitCodeOf, refuse, remark, type ExitCode } from './exit.ts';
+import { openConversation, type Conversation } from './conversation.ts';
+import { exitCodeOf, remark, type ExitCode } from './exit.ts';
 import { keepImages, readImages } from './images.ts';
 import type { CliIo, CliParts } from './io.ts';
 import type { Options } from './options.ts';
@@ -14,8 +14,8 @@ import { framesView, linesView } from './turn-view.ts';
 
 /**
  * Runs one turn over the files of a folder, shows it on `io.stdout` as it goes, and gives the
- * exit code. A picture, a model, a folder or a session that cannot be used is told on
- * `io.stderr`; it rejects only with what a broken seam throws.
+ * exit code. Rejects with a {@link Refusal} when a picture, a model, a folder or a session cannot
+ * be used, and with what a broken seam throws.
  */
 export async function runAsk(
   input: string,
@@ -23,15 +23,12 @@ export async function runAsk(
   io: CliIo,
   parts: CliParts,
 ): Promise<ExitCode> {
-  const read = await readImages(options.image, typedInFolder(io));
-  if (!read.ok) return refuse(io.stderr, read);
+  const images = await readImages(options.image, typedInFolder(io));
   const conversation = await openConversation(options, io, parts);
-  if (!(conversation instanceof Conversation)) return refuse(io.stderr, conversation);
   try {
-    const kept = await keepImages(read.images, conversation.session.attachments);
-    if (!kept.ok) return refuse(io.stderr, kept);
+    const attachments = await keepImages(images, conversation.session.attachments);
     const ask = options.json ? askInFrames : askInLines;
-    return await ask(input, kept.refs, io, conversation);
+    return await ask(input, attachments, io, conversation);
   } finally {
     await conversation.close();
   }

@@ -1,6 +1,6 @@
 import { runAsk } from './ask-command.ts';
-import { parseCommand } from './command-line.ts';
-import { EXIT, misused, refuse, type ExitCode } from './exit.ts';
+import { parseCommand, type Command } from './command-line.ts';
+import { EXIT, misused, refuse, Refusal, type ExitCode } from './exit.ts';
 import { helpText } from './help.ts';
 import type { CliIo, CliParts } from './io.ts';
 import { runPrompt } from './prompt.ts';
@@ -29,9 +29,15 @@ export async function runCli(
   io: CliIo,
   parts: CliParts = {},
 ): Promise<ExitCode> {
-  const parsed = parseCommand(argv);
-  if (!parsed.ok) return refuse(io.stderr, misused(parsed.error));
-  const { command } = parsed;
+  try {
+    return await run(parseCommand(argv), io, parts);
+  } catch (error) {
+    if (error instanceof Refusal) return refuse(io.stderr, error);
+    throw error;
+  }
+}
+
+async function run(command: Command, io: CliIo, parts: CliParts): Promise<ExitCode> {
   switch (command.kind) {
     case 'help':
       io.stdout.write(helpText());
@@ -48,7 +54,7 @@ export async function runCli(
       }
       io.stdout.write(helpText());
       if (command.bare) return EXIT.completed;
-      return refuse(io.stderr, misused('question: expected some words, got nothing'));
+      throw misused('question: expected some words, got nothing');
     }
     case 'log':
       return runLog(command.file, command.options, io);

@@ -2,6 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { editDistance } from '@celestea/tools';
 
+import { misused } from './exit.ts';
 import { isServed, shown, WrongValue } from './option-values.ts';
 import {
   dashed,
@@ -24,28 +25,6 @@ export type Command =
   /** Lists what the model is offered, or opens a host. */
   | { readonly kind: 'tools' | 'serve'; readonly options: Options };
 
-/** A command, or what is wrong with the command line: what was expected and what came. */
-export type ParsedArgs =
-  | { readonly ok: true; readonly command: Command }
-  | { readonly ok: false; readonly error: string };
-
-/** What is wrong with a command line. */
-class Misuse extends Error {}
-
-/**
- * Reads the words after the command's name; never throws. Options may stand anywhere before
- * `--`, and asking for help wins over any mistake beside it. `log` and `check` with one word more,
- * and `tools` and `serve` alone, are sub-commands; all else that they begin is a question.
- */
-export function parseCommand(argv: readonly string[]): ParsedArgs {
-  try {
-    return { ok: true, command: readCommand(argv) };
-  } catch (error) {
-    if (error instanceof Misuse) return { ok: false, error: error.message };
-    throw error;
-  }
-}
-
 /** The words of a command line, sorted. */
 interface Given {
   readonly options: { -readonly [Name in OptionName]: Options[Name] };
@@ -56,7 +35,13 @@ interface Given {
   isEscaped: boolean;
 }
 
-function readCommand(argv: readonly string[]): Command {
+/**
+ * Reads the words after the command's name. Options may stand anywhere before `--`, and asking for
+ * help wins over any mistake beside it. `log` and `check` with one word more, and `tools` and
+ * `serve` alone, are sub-commands; all else that they begin is a question. Throws a
+ * {@link Refusal} that says what was expected and what came.
+ */
+export function parseCommand(argv: readonly string[]): Command {
   const { tokens } = parseArgs({
     args: [...argv],
     options: PARSED,
@@ -109,23 +94,20 @@ interface OptionToken {
 function takeOption(given: Given, token: OptionToken, typed: string): void {
   const { rawName, value, inlineValue } = token;
   const name = OPTION_NAMES.find((known) => dashed(known) === token.name);
-  if (name === undefined) throw new Misuse(unknownOption(typed.replace(/=.*$/s, '')));
+  if (name === undefined) throw misused(unknownOption(typed.replace(/=.*$/s, '')));
   const taken = OPTIONS[name].value;
-  if (taken === null && value !== undefined) {
-    throw new Misuse(`${rawName}: expected no value, got ${shown(value)}`);
+  const expected = `${rawName}: expected ${taken?.expected ?? 'no value'}`;
+  if ((taken === null) !== (value === undefined)) {
+    throw misused(`${expected}, got ${value === undefined ? 'nothing' : shown(value)}`);
   }
-  if (taken !== null && value === undefined) {
-    throw new Misuse(`${rawName}: expected ${taken.expected}, got nothing`);
-  }
-  if (taken !== null && inlineValue !== true && value?.startsWith('-') === true) {
-    const advice = `if that is it, write ${rawName}=…`;
-    throw new Misuse(`${rawName}: expected ${taken.expected}, got ${shown(value)}; ${advice}`);
+  if (value?.startsWith('-') === true && inlineValue !== true) {
+    throw misused(`${expected}, got ${shown(value)}; if that is it, write ${rawName}=…`);
   }
   given.names.push(name);
   try {
     readValue(given.options, name, value ?? '');
   } catch (error) {
-    throw error instanceof WrongValue ? new Misuse(`${rawName}: ${error.message}`) : error;
+    throw error instanceof WrongValue ? misused(`${rawName}: ${error.message}`) : error;
   }
 }
 
@@ -161,19 +143,19 @@ function checkTogether(options: Options): void {
   const { session, resume, model, baseUrl, offline, image } = options;
   if (options.noSession && (session !== null || resume)) {
     const other = session === null ? '--resume' : '--session';
-    throw new Misuse(`--no-session: expected neither --session nor --resume, got ${other}`);
+    throw misused(`--no-session: expected neither --session nor --resume, got ${other}`);
   }
   const [first] = model;
   if (baseUrl !== null && first !== undefined && !model.some(isServed)) {
     const expected = 'a --model of that server, such as local: or a name without a provider';
-    throw new Misuse(`--base-url: expected ${expected}, got ${shown(first)}`);
+    throw misused(`--base-url: expected ${expected}, got ${shown(first)}`);
   }
   if (offline && (first !== undefined || baseUrl !== null)) {
     const other = first === undefined ? '--base-url' : '--model';
-    throw new Misuse(`--offline: expected neither --model nor --base-url, got ${other}`);
+    throw misused(`--offline: expected neither --model nor --base-url, got ${other}`);
   }
   if (options.noImages && image.length > 0) {
-    throw new Misuse('--no-images: expected no --image, got one');
+    throw misused('--no-images: expected no --image, got one');
   }
 }
 
@@ -187,7 +169,7 @@ function commandOf(given: Given): Command {
       return turnOf(given);
     case 'log':
     case 'check':
-      if (file === '') throw new Misuse(`${name}: expected a file, got an empty text`);
+      if (file === '') throw misused(`${name}: expected a file, got an empty text`);
       return { kind: name, file, options };
     case 'tools':
     case 'serve':
@@ -209,23 +191,23 @@ function checkTaken(command: CommandName, { names }: Given): void {
   const other = names.find((name) => !OPTIONS[name].takenBy.includes(command));
   if (other === undefined) return;
   if (OPTIONS[other].takenBy.every((taker) => taker === 'serve')) {
-    throw new Misuse(`--${dashed(other)}: expected celestea serve, got another command`);
+    throw misused(`--${dashed(other)}: expected celestea serve, got another command`);
   }
   const taken = OPTION_NAMES.filter((name) => OPTIONS[name].takenBy.includes(command));
   const list = taken.map((name) => `--${dashed(name)}`).join(', ');
   const only = list === '' ? 'no option' : `no option but ${list}`;
   const expected = command === 'serve' ? 'an option of its own' : only;
   const usage = command === 'log' || command === 'check' ? `${command} FILE` : command;
-  throw new Misuse(`celestea ${usage}: expected ${expected}, got --${dashed(other)}`);
+  throw misused(`celestea ${usage}: expected ${expected}, got --${dashed(other)}`);
 }
 
 function turnOf({ options, names, words }: Given): Command {
   const input = words.join(' ').trim();
   if (input !== '') return { kind: 'ask', input, options };
-  if (words.length > 0) throw new Misuse('question: expected some words, got an empty text');
-  if (options.json) throw new Misuse('question: expected some words, got nothing');
+  if (words.length > 0) throw misused('question: expected some words, got an empty text');
+  if (options.json) throw misused('question: expected some words, got nothing');
   if (options.image.length > 0) {
-    throw new Misuse('--image: expected a question with it, got nothing');
+    throw misused('--image: expected a question with it, got nothing');
   }
   return { kind: 'prompt', bare: names.length === 0, options };
 }

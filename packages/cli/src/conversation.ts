@@ -13,7 +13,7 @@ import {
 } from '@celestea/core';
 
 import { Approvals } from './approvals.ts';
-import { remark, type Refusal } from './exit.ts';
+import { remark } from './exit.ts';
 import { pictureAdvice } from './images.ts';
 import type { CliIo, CliParts } from './io.ts';
 import { ModelNotices, openModel, type OpenedModel } from './model.ts';
@@ -148,38 +148,35 @@ function withTurnIds(log: SessionLog, onTurnId: (id: string) => void): SessionLo
 }
 
 /**
- * Opens a conversation over the folder and the session that the options name, or says why there is
- * none. What is misuse is told before a server is asked for anything, and the session is opened
+ * Opens a conversation over the folder and the session that the options name. Rejects with a
+ * {@link Refusal} that says why there is none. What is misuse is told before a server is asked for anything, and the session is opened
  * last: what cannot begin leaves none.
  */
 export async function openConversation(
   options: Options,
   io: CliIo,
   parts: CliParts,
-): Promise<Conversation | Refusal> {
+): Promise<Conversation> {
   const { env, signal } = io;
   const places = findPlaces(options.root, io);
-  if (!places.ok) return places;
-  const found = findSession(options, places, (reason) => {
+  const openSession = findSession(options, places, (reason) => {
     remark(io, reason);
   });
-  if (!found.ok) return found;
   const notices = new ModelNotices();
   let pictures: AttachmentStore | null = null;
   const attachments: Pick<AttachmentStore, 'read'> = {
     read: async (ref) => (await pictures?.read(ref)) ?? null,
   };
   const model = await openModel(options, parts, { env, signal, attachments, notices });
-  if (!model.ok) return model;
   const tools = await openToolSet(options, places, signal);
-  if (!tools.ok) return tools;
-  const session = await found.open();
-  if (!session.ok) {
+  try {
+    const session = await openSession();
+    pictures = session.attachments;
+    const { timeout } = options;
+    const { root } = places;
+    return new Conversation({ model, notices, root, session, tools, timeout, signal });
+  } catch (error) {
     await tools.close();
-    return session;
+    throw error;
   }
-  pictures = session.attachments;
-  const { timeout } = options;
-  const { root } = places;
-  return new Conversation({ model, notices, root, session, tools, timeout, signal });
 }

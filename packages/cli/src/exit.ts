@@ -29,21 +29,21 @@ const CODES: Readonly<Record<TurnOutcomePhase, ExitCode>> = {
 /** The exit code of a turn's outcome: 0 completed, 130 cancelled, 1 for the other three. */
 export const exitCodeOf = (outcome: TurnOutcome): ExitCode => CODES[outcomePhase(outcome)];
 
-/** Why a command cannot do what it was asked for. */
-export interface Refusal {
-  readonly ok: false;
+/** Why a command cannot do what it was asked for; the command ends with it. */
+export class Refusal extends Error {
   readonly code: ExitCode;
-  readonly error: string;
+
+  constructor(code: ExitCode, message: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
 /** What was asked for cannot be had. */
-export const misused = (error: string): Refusal => ({ ok: false, code: EXIT.misuse, error });
+export const misused = (message: string): Refusal => new Refusal(EXIT.misuse, message);
 
 /** It went wrong. */
-export const failed = (error: string): Refusal => ({ ok: false, code: EXIT.failed, error });
-
-/** It was given up. */
-export const cancelled = (error: string): Refusal => ({ ok: false, code: EXIT.cancelled, error });
+export const failed = (message: string): Refusal => new Refusal(EXIT.failed, message);
 
 /** Says what went wrong. */
 export function complain(stderr: Output, message: string): void {
@@ -51,8 +51,8 @@ export function complain(stderr: Output, message: string): void {
 }
 
 /** Says why a command is not done, and where to look when it was misuse; gives the exit code. */
-export function refuse(stderr: Output, { code, error }: Refusal): ExitCode {
-  complain(stderr, code === EXIT.misuse ? `${error}\n${HELP_HINT}` : error);
+export function refuse(stderr: Output, { code, message }: Refusal): ExitCode {
+  complain(stderr, code === EXIT.misuse ? `${message}\n${HELP_HINT}` : message);
   return code;
 }
 

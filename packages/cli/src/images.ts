@@ -11,7 +11,7 @@ import {
 } from '@celestea/core';
 import { InMemoryAttachmentStore } from '@celestea/session';
 
-import { failed, misused, type Refusal } from './exit.ts';
+import { failed, misused } from './exit.ts';
 import { kindAt } from './places.ts';
 import { formatBytes, quoted, safeLine } from './text.ts';
 
@@ -22,62 +22,52 @@ export interface ImageFile {
   readonly bytes: Uint8Array;
 }
 
-/** The pictures, or what is wrong with one. */
-export type ReadImages =
-  { readonly ok: true; readonly images: readonly ImageFile[] } | Refusal;
-
-/** References to the pictures in the order they were given, or why one cannot be kept. */
-export type KeptImages = { readonly ok: true; readonly refs: readonly ImageRef[] } | Refusal;
-
 /** What the providers take, roughly; a longer file is not even read. */
 const MOST_BYTES = 5 * 1024 * 1024;
 
 /**
  * Reads pictures from files, relative to `folder`, and checks that they are pictures of a known
- * media type and not too large. Never rejects.
+ * media type and not too large. Rejects with a {@link Refusal}.
  */
-export async function readImages(files: readonly string[], folder: string): Promise<ReadImages> {
+export async function readImages(files: readonly string[], folder: string): Promise<ImageFile[]> {
   const check = new InMemoryAttachmentStore({ maxBytes: MOST_BYTES });
   const images: ImageFile[] = [];
   for (const file of files) {
     try {
-      const path = resolve(folder, file);
-      const problem = fileProblem(path);
-      if (problem !== null) return misused(problemWith(file, problem));
-      const bytes = readFileSync(path);
+      const bytes = readPicture(resolve(folder, file));
       await check.put(bytes);
       images.push({ file, bytes });
     } catch (error) {
-      return misused(problemWith(file, reasonOf(error)));
+      throw misused(problemWith(file, reasonOf(error)));
     }
   }
-  return { ok: true, images };
+  return images;
 }
 
-/** Puts pictures where those of the session are. Never rejects. */
+/** Puts pictures where those of the session are. Rejects with a {@link Refusal}. */
 export async function keepImages(
   images: readonly ImageFile[],
   store: AttachmentStore,
-): Promise<KeptImages> {
+): Promise<ImageRef[]> {
   const refs: ImageRef[] = [];
   for (const { file, bytes } of images) {
     try {
       refs.push(await store.put(bytes, { name: basename(file) }));
     } catch (error) {
-      return failed(problemWith(file, reasonOf(error)));
+      throw failed(problemWith(file, reasonOf(error)));
     }
   }
-  return { ok: true, refs };
+  return refs;
 }
 
 /** A FIFO or a device is not opened: it may never end. */
-function fileProblem(path: string): string | null {
+function readPicture(path: string): Uint8Array {
   const kind = kindAt(path);
-  if (kind === 'nothing') return 'it does not exist';
-  if (kind !== 'a file') return `expected a file, got ${kind}`;
+  if (kind === 'nothing') throw new Error('it does not exist');
+  if (kind !== 'a file') throw new Error(`expected a file, got ${kind}`);
   const { size } = statSync(path);
-  if (size <= MOST_BYTES) return null;
-  return `expected at most ${formatBytes(MOST_BYTES)}, got ${formatBytes(size)}`;
+  if (size <= MOST_BYTES) return readFileSync(path);
+  throw new Error(`expected at most ${formatBytes(MOST_BYTES)}, got ${formatBytes(size)}`);
 }
 
 /** A store names its argument, which nobody has typed. */

@@ -10,7 +10,7 @@ import {
 } from '@celestea/llm';
 import { OfflineLlm } from '@celestea/offline';
 
-import { cancelled, failed, type Refusal } from './exit.ts';
+import { EXIT, failed, Refusal } from './exit.ts';
 import type { CliIo, CliParts } from './io.ts';
 import type { Options } from './options.ts';
 import { formatDuration, safeLine } from './text.ts';
@@ -18,7 +18,6 @@ import type { TurnNote } from './turn-view.ts';
 
 /** A model that is ready to be asked, and how its turns are run. */
 export interface OpenedModel {
-  readonly ok: true;
   readonly name: string;
   readonly llm: Llm;
   readonly config: AgentConfig;
@@ -39,14 +38,14 @@ export interface ModelPlaces {
 }
 
 /**
- * The model that the host, the command line or the environment names, else the offline one; or
- * why there is none. Never rejects.
+ * The model that the host, the command line or the environment names, else the offline one.
+ * Rejects with a {@link Refusal} that says why there is none.
  */
 export async function openModel(
   options: Options,
   { model, findModel = llmFromEnv }: CliParts,
   places: ModelPlaces,
-): Promise<OpenedModel | Refusal> {
+): Promise<OpenedModel> {
   const { timeout, modelDelay } = options;
   if (model !== undefined) return opened(model, options, false);
   const offline = { name: 'offline model', llm: new OfflineLlm({ delayMs: modelDelay }) };
@@ -61,10 +60,10 @@ export async function openModel(
     const found = await findModel(searchOf(options, { ...places, signal }));
     return opened(found ?? offline, options, found !== null);
   } catch (error) {
-    if (!signal.aborted) return failed(problemOf(error));
+    if (!signal.aborted) throw failed(problemOf(error));
     const limit = `it took longer than --timeout, ${formatDuration(timeout ?? 0)}`;
     const why = places.signal.aborted ? '' : `: ${limit}`;
-    return cancelled(`cancelled while the model was set up${why}`);
+    throw new Refusal(EXIT.cancelled, `cancelled while the model was set up${why}`);
   } finally {
     clearTimeout(timer);
   }
@@ -74,7 +73,6 @@ export async function openModel(
 function opened({ name, llm }: NamedLlm, options: Options, isReal: boolean): OpenedModel {
   const usual = defaultAgentConfig({ model: name });
   return {
-    ok: true,
     name,
     llm,
     config: {

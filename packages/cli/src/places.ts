@@ -3,26 +3,25 @@ import { relative, resolve } from 'node:path';
 
 import { errorMessage } from '@celestea/agent-loop';
 
-import { misused, type Refusal } from './exit.ts';
+import { misused } from './exit.ts';
 import type { CliIo } from './io.ts';
 import { quoted } from './text.ts';
 
 /** Where a command works. */
 export interface Places {
-  readonly ok: true;
   /** The folder in which the command was typed. */
   readonly typedIn: string;
   /** The folder of the agent, absolute. */
   readonly root: string;
 }
 
-/** The places of a command, or what is wrong with the folder that `--root` names. Never throws. */
-export function findPlaces(root: string | null, io: CliIo): Places | Refusal {
+/** The places of a command; throws a {@link Refusal} when `--root` names no folder. */
+export function findPlaces(root: string | null, io: CliIo): Places {
   const typedIn = typedInFolder(io);
   const path = resolve(typedIn, root ?? '.');
   const problem = folderProblem(path);
-  if (problem === null) return { ok: true, typedIn, root: path };
-  return misused(`${root === null ? 'the current folder' : '--root'}: ${problem}`);
+  if (problem === null) return { typedIn, root: path };
+  throw misused(`${root === null ? 'the current folder' : '--root'}: ${problem}`);
 }
 
 function folderProblem(path: string): string | null {

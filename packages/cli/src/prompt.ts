@@ -2,8 +2,8 @@ import { errorMessage } from '@celestea/agent-loop';
 import type { TurnOutcome } from '@celestea/core';
 
 import { answersIn, questionLines, type Asker } from './approvals.ts';
-import { Conversation, openConversation } from './conversation.ts';
-import { complain, EXIT, refuse, type ExitCode } from './exit.ts';
+import { openConversation, type Conversation } from './conversation.ts';
+import { complain, EXIT, type ExitCode } from './exit.ts';
 import { PROMPT_HELP, PROMPT_HINT } from './help.ts';
 import { interruptHandler } from './interrupt.ts';
 import type { CliIo, CliParts, Output, Terminal } from './io.ts';
@@ -27,7 +27,6 @@ export async function runPrompt(
   parts: CliParts,
 ): Promise<ExitCode> {
   const conversation = await openConversation(options, io, parts);
-  if (!(conversation instanceof Conversation)) return refuse(io.stderr, conversation);
   try {
     return await new Promise<ExitCode>((resolve) => {
       new Prompt(conversation, io, terminal, resolve).open();

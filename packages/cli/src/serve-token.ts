@@ -12,14 +12,11 @@ import { basename, dirname, join, resolve } from 'node:path';
 
 import { errorMessage } from '@celestea/agent-loop';
 
-import { misused, type Refusal } from './exit.ts';
+import { misused, Refusal } from './exit.ts';
 import type { CliIo } from './io.ts';
 import { kindAt, shellWord, type Places } from './places.ts';
 import { makeSessionFolder, sessionHome } from './session.ts';
 import { quoted, safeLine } from './text.ts';
-
-/** What callers have to show; `null` for a new one. */
-export type FoundToken = { readonly ok: true; readonly token: string | null } | Refusal;
 
 /** What a host takes for a token. */
 const TOKEN = /^[A-Za-z0-9._~-]{16,256}$/;
@@ -30,50 +27,47 @@ const OF_OTHERS = 0o066;
 
 /**
  * The token of a file, which is made with a new one when it is not there, else that of
- * `CELESTEA_TOKEN`. A file that somebody else than its owner can use, the agent among them, is
- * refused. What is wrong with a token is not shown. Never throws.
+ * `CELESTEA_TOKEN`; `null` for a new one each time. A file that somebody else than its owner can
+ * use, the agent among them, is a {@link Refusal}. What is wrong with a token is not shown.
  */
 export function findToken(
   file: string | null,
   env: CliIo['env'],
   { typedIn, root }: Places,
-): FoundToken {
-  if (file !== null) return tokenIn(resolve(typedIn, file), root);
+): string | null {
   const token = env['CELESTEA_TOKEN'] ?? '';
-  if (token === '' || TOKEN.test(token)) return { ok: true, token: token === '' ? null : token };
-  return misused(`CELESTEA_TOKEN: ${EXPECTED}, got another text`);
-}
-
-function tokenIn(path: string, root: string): FoundToken {
+  if (file === null && token === '') return null;
+  if (file === null && TOKEN.test(token)) return token;
+  if (file === null) throw misused(`CELESTEA_TOKEN: ${EXPECTED}, got another text`);
+  const path = resolve(typedIn, file);
   const shown = quoted(path);
   try {
     const kind = kindAt(path);
     if (kind !== 'a file' && kind !== 'nothing') {
-      return misused(`--token-file: expected a file, but ${shown} is none`);
+      throw misused(`--token-file: expected a file, but ${shown} is none`);
     }
     if (dirname(path) === sessionHome(root)) makeSessionFolder(root);
     if (toolsCanRead(path, root)) {
       const advice = 'put it elsewhere, or into the .celestea of that folder';
-      return misused(
-        `--token-file: ${shown} lies in the folder that the agent reads and writes: ${advice}`,
-      );
+      const problem = `lies in the folder that the agent reads and writes: ${advice}`;
+      throw misused(`--token-file: ${shown} ${problem}`);
     }
-    if (kind === 'nothing') return { ok: true, token: makeToken(path) };
-    return readToken(path, shown);
+    return kind === 'nothing' ? makeToken(path) : readToken(path);
   } catch (error) {
-    return misused(`--token-file: ${shown} cannot be used: ${errorMessage(error)}`);
+    if (error instanceof Refusal) throw error;
+    throw misused(`--token-file: ${shown} cannot be used: ${errorMessage(error)}`);
   }
 }
 
 /** What is looked at is the file that is read. */
-function readToken(path: string, shown: string): FoundToken {
+function readToken(path: string): string {
   const file = openSync(path, 'r');
   try {
     const problem = ownerProblem(fstatSync(file), path);
-    if (problem !== null) return misused(`--token-file: ${shown} ${problem}`);
+    if (problem !== null) throw misused(`--token-file: ${quoted(path)} ${problem}`);
     const token = readFileSync(file, 'utf8').trim();
-    if (TOKEN.test(token)) return { ok: true, token };
-    return misused(`--token-file: ${EXPECTED}, got another text in ${shown}`);
+    if (TOKEN.test(token)) return token;
+    throw misused(`--token-file: ${EXPECTED}, got another text in ${quoted(path)}`);
   } finally {
     closeSync(file);
   }

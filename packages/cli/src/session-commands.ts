@@ -10,7 +10,7 @@ import {
   type OpenReport,
 } from '@celestea/session';
 
-import { EXIT, failed, refuse, remark, type ExitCode, type Refusal } from './exit.ts';
+import { EXIT, failed, Refusal, remark, type ExitCode } from './exit.ts';
 import type { CliIo } from './io.ts';
 import type { Options } from './options.ts';
 import { kindAt, pathFrom, typedInFolder } from './places.ts';
@@ -23,9 +23,7 @@ import { formatBytes, formatCount, quoted, safeJson, safeLine, safeText } from '
  * code is 1 when there is nothing to read.
  */
 export async function runLog(file: string, { json }: Options, io: CliIo): Promise<ExitCode> {
-  const read = await readSession('log', resolve(typedInFolder(io), file));
-  if (!read.ok) return refuse(io.stderr, read);
-  const { rows, report } = read;
+  const { rows, report } = await readSession('log', resolve(typedInFolder(io), file));
   for (const line of damageLines(report)) remark(io, `skipped ${line}`);
   if (report.tornBytes > 0) {
     remark(io, `skipped a torn end, ${formatBytes(report.tornBytes)}`);
@@ -59,7 +57,6 @@ export async function runCheck(file: string, io: CliIo): Promise<ExitCode> {
   // Asked first: what is unfinished then is at work when somebody writes, and else left over.
   const holding: LogHolding = kindAt(path) === 'a file' ? sessionLogHolder(path) : { held: false };
   const read = await readSession('check', path);
-  if (!read.ok) return refuse(io.stderr, read);
   const { dim, red, green } = styleOf(io);
   io.stdout.write(`${dim(safeLine(pathFrom(typedIn, path), 400))}\n`);
   const findings = findingsOf(read, holding);
@@ -118,29 +115,29 @@ function brokenRule(rows: readonly SessionEvent[], openTurn: boolean): string | 
 
 /** What a session's file holds. */
 interface ReadSession {
-  readonly ok: true;
   readonly rows: readonly SessionEvent[];
   readonly report: OpenReport;
 }
 
 /**
  * Reads a session around whatever is damaged in it, changes nothing, and does not mind that
- * somebody else writes it. Never rejects.
+ * somebody else writes it. Rejects with a {@link Refusal}.
  */
-async function readSession(command: string, path: string): Promise<ReadSession | Refusal> {
+async function readSession(command: string, path: string): Promise<ReadSession> {
   const refusal = (problem: string): Refusal => failed(`${command}: ${quoted(path)} ${problem}`);
   try {
     const kind = kindAt(path);
     if (kind === 'nothing') {
-      return refusal('does not exist; if it was a question, put -- before it'); // `log in`
+      throw refusal('does not exist; if it was a question, put -- before it'); // `log in`
     }
-    if (kind !== 'a file') return refusal('is no file');
+    if (kind !== 'a file') throw refusal('is no file');
     const log = await JsonlSessionLog.open(path, { readOnly: true, onDamage: 'skip' });
     const rows = log.events();
     await log.close();
-    return { ok: true, rows, report: log.report };
+    return { rows, report: log.report };
   } catch (error) {
-    return refusal(`cannot be read: ${errorMessage(error)}`);
+    if (error instanceof Refusal) throw error;
+    throw refusal(`cannot be read: ${errorMessage(error)}`);
   }
 }
 

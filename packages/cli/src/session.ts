@@ -14,7 +14,7 @@ import {
 } from '@celestea/session';
 import { SESSION_HOME } from '@celestea/tools';
 
-import { failed, misused, type Refusal } from './exit.ts';
+import { failed, misused } from './exit.ts';
 import type { Options } from './options.ts';
 import { kindAt, pathFrom, shellWord, type Places } from './places.ts';
 import type { SessionLabel } from './render.ts';
@@ -22,7 +22,6 @@ import { formatBytes, formatCount, quoted } from './text.ts';
 
 /** An open session. Closing it is up to who opened it. */
 export interface Session {
-  readonly ok: true;
   readonly log: SessionLog;
   /** Where its pictures are. */
   readonly attachments: AttachmentStore;
@@ -32,31 +31,25 @@ export interface Session {
   readonly close: () => Promise<void>;
 }
 
-/** A session that was found; nothing is opened or made yet. */
-export interface FoundSession {
-  readonly ok: true;
-  /** Opens it, or gives what is wrong with it. Never rejects. */
-  readonly open: () => Promise<Session | Refusal>;
-}
-
 /**
- * Finds the session that the options choose, or gives what is wrong with the choice; never throws.
- * `onUnkept` is told when a new session cannot be kept, and why; it goes on in memory.
+ * Finds the session that the options choose; nothing is opened or made until what it gives is
+ * called. Both throw a {@link Refusal}: of the choice, and of what stands in the file. `onUnkept`
+ * is told when a new session cannot be kept, and why; it goes on in memory.
  */
 export function findSession(
   { session: file, resume, noSession }: Options,
   places: Places,
   onUnkept: (reason: string) => void,
-): FoundSession | Refusal {
-  if (noSession) return { ok: true, open: () => Promise.resolve(inMemory()) };
-  if (file !== null) return findFile(file, resume, places);
-  if (resume) return findLast(places);
-  return { ok: true, open: () => openNew(places, onUnkept) };
+): () => Promise<Session> {
+  if (noSession) return () => Promise.resolve(inMemory());
+  if (!resume && file === null) return () => openNew(places, onUnkept);
+  const [option, path] =
+    file === null ? ['--resume', findLast(places)] : ['--session', findFile(file, resume, places)];
+  return () => openKept(option, path, places);
 }
 
 function inMemory(): Session {
   return {
-    ok: true,
     log: new InMemorySessionLog(),
     attachments: new InMemoryAttachmentStore(),
     label: null,
@@ -81,54 +74,47 @@ async function openNew(places: Places, onUnkept: (reason: string) => void): Prom
   }
 }
 
-function findLast(places: Places): FoundSession | Refusal {
-  try {
-    const path = lastSessionPath(places.root);
-    if (path !== null) return kept('--resume', path, places);
-  } catch (error) {
-    return misused(`--resume: ${errorMessage(error)}`);
-  }
-  const folder = quoted(sessionFolder(places.root));
-  return misused(`--resume: expected a session in ${folder}, but there is none`);
+function findLast({ root }: Places): string {
+  const path = orMisused('--resume', () => lastSessionPath(root));
+  if (path !== null) return path;
+  throw misused(`--resume: expected a session in ${quoted(sessionFolder(root))}, but there is none`);
 }
 
-function findFile(file: string, mustExist: boolean, places: Places): FoundSession | Refusal {
-  const path = resolve(places.typedIn, file);
-  try {
-    const kind = kindAt(path);
-    if (kind === 'nothing' && mustExist) {
-      return misused(`--session: expected a file to resume, but ${quoted(path)} does not exist`);
-    }
-    if (kind !== 'nothing' && kind !== 'a file') {
-      return misused(`--session: expected a file, but ${quoted(path)} is ${kind}`);
-    }
-  } catch (error) {
-    return misused(`--session: ${errorMessage(error)}`);
+function findFile(file: string, mustExist: boolean, { typedIn }: Places): string {
+  const path = resolve(typedIn, file);
+  const kind = orMisused('--session', () => kindAt(path));
+  if (kind === 'nothing' && mustExist) {
+    throw misused(`--session: expected a file to resume, but ${quoted(path)} does not exist`);
   }
-  return kept('--session', path, places);
+  if (kind === 'nothing' || kind === 'a file') return path;
+  throw misused(`--session: expected a file, but ${quoted(path)} is ${kind}`);
 }
 
-/** A session whose file is named by an option. */
-function kept(option: string, path: string, places: Places): FoundSession {
-  const open = async (): Promise<Session | Refusal> => {
-    try {
-      return await openAt(path, places);
-    } catch (error) {
-      if (error instanceof SessionLogInUseError) return failed(error.message);
-      if (error instanceof SessionLogDamagedError) {
-        const check = `celestea check ${shellWord(pathFrom(places.typedIn, error.path))}`;
-        return failed(`${error.message}; for more: ${check}`);
-      }
-      return misused(`${option}: ${quoted(path)} cannot be opened: ${errorMessage(error)}`);
+/** What the disk says of it; what it throws is misuse of the option that led there. */
+function orMisused<Found>(option: string, look: () => Found): Found {
+  try {
+    return look();
+  } catch (error) {
+    throw misused(`${option}: ${errorMessage(error)}`);
+  }
+}
+
+async function openKept(option: string, path: string, places: Places): Promise<Session> {
+  try {
+    return await openAt(path, places);
+  } catch (error) {
+    if (error instanceof SessionLogInUseError) throw failed(error.message);
+    if (error instanceof SessionLogDamagedError) {
+      const check = `celestea check ${shellWord(pathFrom(places.typedIn, error.path))}`;
+      throw failed(`${error.message}; for more: ${check}`);
     }
-  };
-  return { ok: true, open };
+    throw misused(`${option}: ${quoted(path)} cannot be opened: ${errorMessage(error)}`);
+  }
 }
 
 async function openAt(path: string, { typedIn }: Places): Promise<Session> {
   const log = await JsonlSessionLog.open(path);
   return {
-    ok: true,
     log,
     attachments: new FileAttachmentStore(attachmentsFolderOf(log.path)),
     label: { file: pathFrom(typedIn, log.path), found: foundIn(log) },

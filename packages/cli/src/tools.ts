@@ -9,7 +9,7 @@ import {
 import type { McpToolsOptions } from '@celestea/mcp';
 
 import { Approvals } from './approvals.ts';
-import { EXIT, refuse, type ExitCode, type Refusal } from './exit.ts';
+import { EXIT, type ExitCode } from './exit.ts';
 import type { CliIo } from './io.ts';
 import { startServers } from './mcp-servers.ts';
 import type { Options } from './options.ts';
@@ -19,7 +19,6 @@ import { safeJson, safeLine } from './text.ts';
 
 /** The tools the model is offered. They are closed by who opened them. */
 export interface ToolSet {
-  readonly ok: true;
   /** They in a registry of its own, whose calls are approved there; servers are shared by all. */
   readonly registryFor: (approvals: ApprovalService) => ToolRegistry;
   /** Whether a call of the tool has to be approved. */
@@ -29,18 +28,16 @@ export interface ToolSet {
 }
 
 /**
- * Opens the tools over a folder, and those of the servers; or says which server cannot be had. The
- * signal gives up on servers that are being started. Never rejects.
+ * Opens the tools over a folder, and those of the servers. The signal gives up on servers that are
+ * being started. Rejects with a {@link Refusal} that says which server cannot be had.
  */
 export async function openToolSet(
   { mcp, readOnly, yes }: Options,
   { root, typedIn }: Places,
   signal: AbortSignal,
   restarts: Pick<McpToolsOptions, 'restarts' | 'restartWindowMs'> = {},
-): Promise<ToolSet | Refusal> {
-  const started = await startServers(mcp, { typedIn, signal, restarts });
-  if (!started.ok) return started;
-  const { close, tools: foreign } = started;
+): Promise<ToolSet> {
+  const { close, tools: foreign } = await startServers(mcp, typedIn, signal, restarts);
   const reading = fileTools(root);
   const working = workTools(root, yes ? { ask: false } : {});
   const own = readOnly ? reading : [...reading, ...working.tools];
@@ -54,7 +51,7 @@ export async function openToolSet(
     if (!yes) registry.addGuard(askForeign(names, registry));
     return registry;
   };
-  return { ok: true, registryFor, asks: (name) => !yes && !free.has(name), close };
+  return { registryFor, asks: (name) => !yes && !free.has(name), close };
 }
 
 const nameOf = (tool: Tool): string => tool.spec().name;
@@ -69,9 +66,7 @@ function askForeign(own: readonly string[], registry: ToolRegistry): ToolGuard {
 /** Lists what the model is offered: as lines for people, or the specs as JSON lines. */
 export async function runTools(options: Options, io: CliIo): Promise<ExitCode> {
   const places = findPlaces(options.root, io);
-  if (!places.ok) return refuse(io.stderr, places);
   const tools = await openToolSet(options, places, io.signal);
-  if (!tools.ok) return refuse(io.stderr, tools);
   try {
     const { bold, yellow, dim } = styleOf(io);
     const specs = tools.registryFor(new Approvals()).schemas();

@@ -10,14 +10,7 @@ export interface TurnTotals {
 }
 
 /** What a renderer asks about a turn. */
-export interface TurnFigures {
-  totals(): TurnTotals;
-  /**
-   * Milliseconds a call ran, up to now when it still runs; `null` when it never started.
-   * Asked once a result, in the order of the calls.
-   */
-  callMilliseconds(callId: string): number | null;
-}
+export type TurnFigures = Pick<TurnMeter, 'totals' | 'callMilliseconds'>;
 
 interface CallTime {
   readonly start: number;
@@ -28,7 +21,7 @@ interface CallTime {
  * Measures a turn from between the loop and its seams. Results are told batch by batch, so
  * only here can the time of one call be told from that of its slowest sibling.
  */
-export class TurnMeter implements TurnFigures {
+export class TurnMeter {
   /** Bind it to the loop. */
   readonly usage: UsageTracker = createUsageTracker();
   readonly #now: () => number;
@@ -83,6 +76,10 @@ export class TurnMeter implements TurnFigures {
     };
   }
 
+  /**
+   * Milliseconds a call ran, up to now when it still runs; `null` when it never started.
+   * Asked once a result, in the order of the calls.
+   */
   callMilliseconds(callId: string): number | null {
     const time = this.#calls.take(callId);
     return time === undefined ? null : (time.end ?? this.#now()) - time.start;

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import { parseCommand, type Command } from '../src/command-line.ts';
+import { misused } from '../src/exit.ts';
 import { helpText } from '../src/help.ts';
 import { dashed, OPTION_NAMES, OPTIONS, type Options } from '../src/options.ts';
 
@@ -106,7 +107,7 @@ describe('what is asked for', () => {
     ['a word of a sub-command after --', ['--', 'log', 'a.jsonl'], ask('log a.jsonl')],
     ['a word of a sub-command that is not the first', ['the', 'log'], ask('the log')],
   ])('%s', (_, argv, command) => {
-    expect(parseCommand(argv)).toEqual({ ok: true, command });
+    expect(parseCommand(argv)).toEqual(command);
   });
 });
 
@@ -254,7 +255,7 @@ describe('what is wrong, what was expected and what came', () => {
       ],
     ),
   ])('%j', (argv, error) => {
-    expect(parseCommand(argv)).toEqual({ ok: false, error });
+    expect(() => parseCommand(argv)).toThrow(misused(error));
   });
 });
 

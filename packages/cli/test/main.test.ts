@@ -2,11 +2,14 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
+import { assertLogValid } from '@celestea/agent-loop/check';
 import { describe, expect, it } from 'vitest';
 
-import { celestea, Celestea } from './support/child.ts';
+import { runCli } from '../src/index.ts';
+import { celestea, Celestea, type Ended } from './support/child.ts';
 import { freshFolder, SESSION_FILE } from './support/folder.ts';
-import { modelServer, words } from './support/model-server.ts';
+import { fakeIo } from './support/io.ts';
+import { hashOf, onlySession, rowsIn, sessionNames } from './support/session.ts';
 
 // How long a process takes to start depends on the machine; these tests wait for what it does.
 const PATIENCE = { timeout: 120_000 };
@@ -18,6 +21,13 @@ const project = (): string =>
     'README.md': '# Tea\n\nCancelling: hand in an AbortSignal.\n',
     'src/pour.ts': 'export const pour = (signal: AbortSignal): AbortSignal => signal;\n',
   });
+
+/** Runs a command in this process. */
+async function here(cwd: string, ...argv: string[]): Promise<Omit<Ended, 'code'> & { code: number }> {
+  const io = fakeIo({ cwd });
+  const code = await runCli(argv, io);
+  return { code, stdout: io.stdout.text, stderr: io.stderr.text };
+}
 
 describe('the command', PATIENCE, () => {
   it('answers from real files, without a control code in a pipe', async () => {
@@ -36,50 +46,21 @@ describe('the command', PATIENCE, () => {
     expect(code).toBe(0);
   });
 
-  it('prints frames with --json', async () => {
-    const { code, stdout, stderr } = await celestea(project(), ['--json', 'list', 'src']);
-    const lines = stdout.trimEnd().split('\n');
-    const frames = lines.map((line) => JSON.parse(line) as { seq: number; event: string });
-    expect(frames.map(({ seq }) => seq)).toEqual(frames.map((_, index) => index));
-    expect(frames.at(-1)).toMatchObject({ event: 'turn_end', payload: { outcome: 'completed' } });
-    expect(stderr).toBe('');
-    expect(code).toBe(0);
-  });
-
-  it('asks a real model where the environment has its key', async () => {
-    const { url, asked } = await modelServer(words('Good morning.'));
-    const env = { OPENAI_API_KEY: 'of-a-test', OPENAI_BASE_URL: url };
-    const { code, stdout, stderr } = await celestea(project(), ['hello'], env);
-    expect(stdout).toMatch(/^openai:.* · [^]*\n\nGood morning\.\n\ncompleted · 1 step · /);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(asked.map(({ authorization }) => authorization)).toEqual(['Bearer of-a-test']);
-  });
-
-  it('exits 2 on misuse', async () => {
-    const { code, stdout, stderr } = await celestea(project(), ['--bogus']);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('unknown option "--bogus"');
-  });
-
-  it('prints help without a question', async () => {
-    const { code, stdout } = await celestea(project(), []);
-    expect(stdout).toContain('Usage\n');
-    expect(code).toBe(0);
-    const withOptions = await celestea(project(), ['--root', '.']);
-    expect(withOptions.stdout).toBe(stdout);
-    expect(withOptions.code).toBe(2);
-  });
 });
 
 describe('a running turn', PATIENCE, () => {
-  it('is cancelled by SIGINT and still says how it ended', async () => {
-    const command = new Celestea(project(), [FOR_EVER, 'what does README.md say?']);
+  it('is cancelled by SIGINT, still says how it ended, and closes its session', async () => {
+    const folder = project();
+    const command = new Celestea(folder, [FOR_EVER, 'what does README.md say?']);
     await command.printed('\n\nThe');
     command.child.kill('SIGINT');
     const { code, stdout, stderr } = await command.ended;
     expect(stdout).toMatch(/\n\ncancelled · 1 step · no tokens reported · .*\n$/);
-    expect(stderr).toBe('');
-    expect(code).toBe(130);
+    expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
+    const path = onlySession(folder); // no lock is left beside it
+    const rows = rowsIn(path);
+    assertLogValid(rows);
+    expect(rows.at(-1)).toEqual({ type: 'turn_end', id: 'turn-0', outcome: 'cancelled' });
   });
 
   it('is cancelled by SIGTERM as well, with its own code', async () => {
@@ -89,6 +70,54 @@ describe('a running turn', PATIENCE, () => {
     const { code, stdout, stderr } = await command.ended;
     expect(stdout).toMatch(/\n\ncancelled · 1 step · no tokens reported · .*\n$/);
     expect({ code, stderr }).toEqual({ code: 143, stderr: '' });
+  });
+
+  it('whose process is killed is closed by the session that resumes it', async () => {
+    const folder = freshFolder({ 'README.md': '# Tea\n' });
+    const first = new Celestea(folder, [FOR_EVER, 'what does README.md say?']);
+    await first.printed('\n\nThe');
+    const name = sessionNames(folder).find((one) => one.endsWith('.jsonl')) ?? '';
+    const file = `.celestea/sessions/${name}`;
+    expect(first.stdout).toContain(` · ${file}\n`);
+    const whileOpen = await here(folder, '--resume', 'hello');
+    expect(whileOpen.code).toBe(1);
+    expect(whileOpen.stderr).toMatch(
+      new RegExp(`^celestea: .* is in use by process ${String(first.child.pid)} [^\n]*\n$`),
+    );
+    const running = await here(folder, 'check', file);
+    expect(running.stdout).toContain('open turn:      turn-0, running\n');
+    expect(running.code).toBe(0);
+
+    first.child.kill('SIGKILL');
+    await first.ended;
+    const path = `${folder}/${file}`;
+    const hash = hashOf(path);
+    const dead = await here(folder, 'check', file);
+    expect(dead.stdout).toContain('open turn:      turn-0; closed when the session goes on\n');
+    expect(dead.stdout).toContain('open elsewhere: no\n');
+    expect(dead.code).toBe(1);
+    expect(hashOf(path)).toBe(hash);
+
+    const second = await here(folder, '--resume', 'how many lines has README.md?');
+    expect(second.stderr).toBe('');
+    expect(second.stdout).toContain(
+      ` · ${file}\nresumed with 1 message · closed turn-0, which was interrupted\n\n`,
+    );
+    expect(second.stdout).toContain('`README.md` has 1 line.');
+    expect(second.code).toBe(0);
+    expect(onlySession(folder)).toBe(path);
+    const rows = rowsIn(path);
+    assertLogValid(rows);
+    expect(rows.filter(({ type }) => type === 'turn_start' || type === 'turn_end')).toEqual([
+      { type: 'turn_start', id: 'turn-0' },
+      { type: 'turn_end', id: 'turn-0', outcome: 'interrupted' },
+      { type: 'turn_start', id: 'turn-1' },
+      { type: 'turn_end', id: 'turn-1', outcome: 'completed' },
+    ]);
+    const shown = await here(folder, 'log', file);
+    expect(shown.stdout).toContain('› what does README.md say?\n');
+    expect(shown.stdout).toContain('\nturn-0 interrupted\n\nturn-1\n› how many lines');
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('is cancelled quietly when the reader of its pipe goes away', async () => {

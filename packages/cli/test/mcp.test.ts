@@ -59,25 +59,28 @@ describe('--mcp', PATIENCE, () => {
   });
 
   it('refuses a call without a terminal, and --yes allows it', async () => {
-    const cases = [[[], '--yes allows what asks'], [['--yes'], 'leaves']] as const;
-    for (const [argv, expected] of cases) {
-      const llm = caller([{ id: 'a', name: 'mcp2_echo', args: { text: 'leaves' } }]);
+    const cases = [
+      [['--mcp', COMMAND], 'mcp1_echo', '--yes allows what asks'],
+      [['--mcp', COMMAND, '--mcp', COMMAND, '--yes'], 'mcp2_echo', 'leaves'],
+    ] as const;
+    for (const [argv, name, expected] of cases) {
+      const llm = caller([{ id: 'a', name, args: { text: 'leaves' } }]);
       const io = fakeIo({ cwd: freshFolder() });
-      const servers = ['--mcp', COMMAND, '--mcp', COMMAND];
       const parts = { model: { name: 'scripted', llm } };
-      expect(await runCli([...servers, ...argv, 'go'], io, parts)).toBe(0);
+      expect(await runCli([...argv, 'go'], io, parts)).toBe(0);
       expect(lastResults(llm.requests[1])).toContain(expected);
     }
   });
 
   it.each([
-    ['is no program', 'no-such-program-here --flag'],
-    ['ends at once', `'${process.execPath}' -e "process.stderr.write('no key'); process.exit(3)"`],
-    ['does not answer', 'http://127.0.0.1:1/mcp'],
-  ])('a server that %s is one line and code 1, and there is no session', async (_, server) => {
+    ['is no program', [COMMAND, 'no-such-program-here --flag']],
+    ['ends at once', [`'${process.execPath}' -e "process.stderr.write('no key'); process.exit(3)"`]],
+    ['does not answer', ['http://127.0.0.1:1/mcp']],
+  ])('a server that %s is one line and code 1, and there is no session', async (_, servers) => {
     const io = fakeIo({ cwd: freshFolder() });
-    expect(await runCli(['--mcp', COMMAND, '--mcp', server, 'go'], io)).toBe(1);
-    expect(io.stderr.text).toMatch(/^celestea: --mcp 2: [^\n]+\n$/);
+    expect(await runCli([...servers.flatMap((one) => ['--mcp', one]), 'go'], io)).toBe(1);
+    const message = new RegExp(`^celestea: --mcp ${String(servers.length)}: [^\n]+\n$`);
+    expect(io.stderr.text).toMatch(message);
     expect(io.stdout.text).toBe('');
     expect(sessionNames(io.cwd)).toEqual([]);
   });

@@ -31,26 +31,6 @@ describe.skipIf(!hasPty)(`on a real terminal${why}`, PATIENCE, () => {
     expect(await command.ended).toBe(0);
   });
 
-  it('answers over several turns', async () => {
-    const command = new OnTerminal(freshFolder({ 'README.md': '# Tea\n' }), []);
-    await command.shows(PROMPT);
-    command.type('how many lines has README.md?\r');
-    await command.shows('`README.md` has 1 line.');
-    await command.shows(PROMPT);
-    command.type('what does README.md say?\r');
-    await command.shows('> # Tea');
-    await command.shows(PROMPT);
-    command.type('\x04');
-    expect(await command.ended).toBe(0);
-  });
-
-  it('Ctrl-C at the idle prompt leaves', async () => {
-    const command = new OnTerminal(freshFolder(), []);
-    await command.shows(PROMPT);
-    command.type('\x03');
-    expect(await command.ended).toBe(0);
-  });
-
   it('a question asked with the command is one turn, cancelled by Ctrl-C', async () => {
     const command = new OnTerminal(freshFolder(), [FOR_EVER, 'what does README.md say?']);
     await command.shows('\nThe');

@@ -1,12 +1,4 @@
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,9 +9,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { runCli, type CliParts } from '../src/index.ts';
 import { caller, lastResults, write } from './support/approval.ts';
 import { freshFolder } from './support/folder.ts';
-import { fakeIo } from './support/io.ts';
-import { onlySession, rowsIn, sessionNames } from './support/session.ts';
-import { serve, serveAt } from './support/served.ts';
+import { fakeIo, FakeOutput } from './support/io.ts';
+import { call, modelServer, words } from './support/model-server.ts';
+import { onlySession, rowsIn } from './support/session.ts';
+import { refused, serve, serveAt } from './support/served.ts';
 
 const SERVER = fileURLToPath(
   new URL('../../mcp/test/support/server.mjs', import.meta.url),
@@ -31,18 +24,6 @@ const TOKEN = 'a-token-that-nobody-guesses-0123456789';
 const scripted = (llm: ScriptedLlm | HangingLlm): CliParts => ({ model: { name: 'scripted', llm } });
 
 const hello = (): CliParts => scripted(new ScriptedLlm([say('Hi.')]));
-
-/** Serves a folder that cannot be served: the code and what was said of it. */
-async function refused(
-  cwd: string,
-  argv: readonly string[] = [],
-  env: Record<string, string> = {},
-): Promise<{ readonly code: number; readonly stderr: string }> {
-  const io = fakeIo({ cwd, env, signal: AbortSignal.abort() });
-  const code = await runCli(['serve', '--port=0', ...argv], io, hello());
-  expect(io.stdout.text).toBe('');
-  return { code, stderr: io.stderr.text };
-}
 
 test('says who answers, over which folder, where sessions are kept and where it is', async () => {
   const cwd = freshFolder();
@@ -95,6 +76,36 @@ test('a session of the host goes on in the terminal when the host has ended', as
   assertLogValid(rows);
 });
 
+test('a session that the terminal has open is listed, and a turn in it is refused', async () => {
+  const cwd = freshFolder();
+  const cancel = new AbortController();
+  let tell = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  const stdout = new FakeOutput(false, (text) => {
+    if (text.includes('Half')) tell();
+  });
+  const io = fakeIo({ cwd, signal: cancel.signal, stdout });
+  const half = scripted(new HangingLlm([{ kind: 'text', text: 'Half of' }]));
+  const terminal = runCli(['what is here?'], io, half);
+  await asked;
+  const served = await serve(cwd, [], hello());
+  const { body } = await served.get('/api/sessions');
+  expect(body['sessions']).toMatchObject([{ title: 'what is here?' }]);
+  const [{ id = '' } = {}] = body['sessions'] as { id?: string }[];
+  const refused = await served.post(`/api/sessions/${id}/turns`, { text: 'hello' });
+  expect(refused.status).toBe(409);
+  expect(refused.body['error']).toMatchObject({
+    code: 'busy',
+    message: expect.stringContaining(`is in use by process ${String(process.pid)}`) as unknown,
+  });
+  cancel.abort();
+  expect(await terminal).toBe(130);
+  const events = await served.turn(id, 'hello');
+  expect(events.at(-1)?.payload).toMatchObject({ phase: 'completed' });
+});
+
 test('a turn that runs when it ends is cancelled and written as such', async () => {
   const cwd = freshFolder();
   const served = await serve(cwd, [], scripted(new HangingLlm()));
@@ -130,6 +141,27 @@ describe('what a model may do', () => {
     expect(lastResults(llm.requests[2])).toContain('no milk');
   });
 
+  test('a call of a real model runs once it is allowed', async () => {
+    const answers = [call('a', 'write_file', { path: 'tea.md', content: 'tea\n' }), words('Done.')];
+    const { url } = await modelServer(...answers);
+    const cwd = freshFolder();
+    const served = await serve(cwd, ['--base-url', url, '--model=tea']);
+    expect(served.io.stdout.text).toMatch(/^model +local:tea$/m);
+    const id = await served.session();
+    const events = await served.turn(id, 'write it down', async ({ event, payload }) => {
+      if (event !== 'question') return;
+      const path = `/api/sessions/${id}/approvals/${String(payload['id'])}`;
+      expect((await served.post(path, { decision: 'allow' })).status).toBe(200);
+    });
+    expect(events.map(({ event }) => event)).toContain('question');
+    expect(events.at(-1)?.payload).toMatchObject({ phase: 'completed', steps: 2 });
+    expect(await served.end()).toBe(0);
+    expect(served.io.stderr.text).toBe('');
+    expect(rowsIn(onlySession(cwd))).toContainEqual(
+      expect.objectContaining({ type: 'tool_result', id: 'a', error: null }),
+    );
+  });
+
   test('--yes allows what asks', async () => {
     const cwd = freshFolder();
     const served = await serve(cwd, ['--yes'], scripted(caller([write('a', 'tea.md')])));
@@ -147,8 +179,8 @@ describe('what a model may do', () => {
   });
 
   test('the servers are started once for all sessions, ask, and end with the host', async () => {
-    const call = (id: string) => callTools({ id, name: 'mcp1_facts', args: {} });
-    const llm = new ScriptedLlm([call('a'), say('One.'), call('b'), say('Two.')]);
+    const facts = (id: string) => callTools({ id, name: 'mcp1_facts', args: {} });
+    const llm = new ScriptedLlm([facts('a'), say('One.'), facts('b'), say('Two.')]);
     const served = await serve(freshFolder(), ['--mcp', COMMAND], scripted(llm));
     for (const text of ['one', 'two']) {
       const id = await served.session();
@@ -222,133 +254,6 @@ describe('the port', () => {
     expect(served.url.port).not.toBe('7717');
     expect(served.io.stderr.text).toMatch(/^port 7717 cannot be had \(EADDRINUSE\), .*\n$/);
     expect((await served.get('/api/sessions')).status).toBe(200);
-  });
-});
-
-describe('the token', () => {
-  const tokenFile = (text: string, mode = 0o600): string => {
-    const path = join(freshFolder({ token: text }), 'token');
-    chmodSync(path, mode);
-    return path;
-  };
-
-  test.each([['elsewhere', '../token'], ['with the sessions', '.celestea/token']])(
-    'a file of its own keeps it, for its owner alone: %s',
-    async (_, file) => {
-      const cwd = join(freshFolder({ 'root/a': '' }), 'root');
-      const first = await serve(cwd, ['--token-file', file], hello());
-      expect(statSync(join(cwd, file)).mode & 0o777).toBe(0o600);
-      expect(readFileSync(join(cwd, file), 'utf8')).toBe(`${first.token}\n`);
-      expect(readFileSync(join(cwd, '.celestea/.gitignore'), 'utf8')).toBe('*\n');
-      await first.end();
-      const second = await serve(cwd, ['--token-file', file], hello());
-      expect(second.token).toBe(first.token);
-      expect((await second.get('/api/sessions')).status).toBe(200);
-    },
-  );
-
-  test('without a file it is another one each time', async () => {
-    const [first, second] = [await serve(freshFolder()), await serve(freshFolder())];
-    expect(first.token).toMatch(/^[\w-]{43}$/);
-    expect(second.token).not.toBe(first.token);
-  });
-
-  test('the environment may have it, and a file goes before that', async () => {
-    const file = tokenFile(`${TOKEN}-of-the-file`);
-    const env = { CELESTEA_TOKEN: TOKEN };
-    expect((await serve(freshFolder(), [], hello(), { env })).token).toBe(TOKEN);
-    const other = await serve(freshFolder(), [`--token-file=${file}`], hello(), { env });
-    expect(other.token).toBe(`${TOKEN}-of-the-file`);
-  });
-
-  test.each([
-    ['too short', 'short', /--token-file: expected a token, .* got another text in ".*token"/],
-    ['empty', '', /--token-file: expected a token/],
-    ['two words', `${TOKEN} ${TOKEN}`, /--token-file: expected a token/],
-  ])('a file that is %s is misuse, and what is in it is not shown', async (_, text, message) => {
-    const cwd = freshFolder();
-    const { code, stderr } = await refused(cwd, ['--token-file', tokenFile(text)]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(message);
-    if (text !== '') expect(stderr).not.toContain(text);
-    expect(sessionNames(cwd)).toEqual([]);
-  });
-
-  test('nor is a wrong one of the environment', async () => {
-    const { code, stderr } = await refused(freshFolder(), [], { CELESTEA_TOKEN: 'sesame' });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/^celestea: CELESTEA_TOKEN: expected a token, /);
-    expect(stderr).not.toContain('sesame');
-  });
-
-  test.each([
-    ['a folder', '.', 'expected a file, but'],
-    ['in a folder that is not there', 'no/token', 'ENOENT'],
-  ])('a file that is %s is misuse', async (_, file, message) => {
-    const { code, stderr } = await refused(freshFolder(), ['--token-file', file]);
-    expect(code).toBe(2);
-    expect(stderr).toContain(message);
-  });
-
-  describe('a file that the agent can read is misuse', () => {
-    const message = /--token-file: ".*" lies in the folder that the agent reads and writes: put it/;
-
-    test.each([
-      ['there', 'token', { token: TOKEN }],
-      ['to be made', 'new', {}],
-      ['further down', 'sub/.celestea/token', { 'sub/.celestea/token': TOKEN }],
-      ['beside the sessions by name alone', '.celestea-token', {}],
-    ])('%s', async (_, file, files) => {
-      const cwd = freshFolder(files);
-      if (existsSync(join(cwd, file))) chmodSync(join(cwd, file), 0o600);
-      const { code, stderr } = await refused(cwd, ['--token-file', file]);
-      expect(code).toBe(2);
-      expect(stderr).toMatch(message);
-      expect(stderr).not.toContain(TOKEN);
-    });
-
-    test('by a link from outside, or from the home of the sessions', async () => {
-      const top = freshFolder({ 'root/token': TOKEN, 'root/.celestea/a': '' });
-      const root = join(top, 'root');
-      chmodSync(join(root, 'token'), 0o600);
-      symlinkSync('root/token', join(top, 'link'));
-      symlinkSync('root', join(top, 'way'));
-      symlinkSync('../token', join(root, '.celestea', 'token'));
-      for (const file of ['link', 'way/token', 'way/new', 'root/.celestea/token']) {
-        const { stderr } = await refused(top, ['--root=root', '--token-file', file]);
-        expect(stderr).toMatch(message);
-      }
-      for (const file of ['token', 'new']) {
-        const { stderr } = await refused(top, ['--root=way', '--token-file', `root/${file}`]);
-        expect(stderr).toMatch(message);
-      }
-    });
-
-    test('not so one that lies outside, whatever link leads there', async () => {
-      const cwd = freshFolder();
-      symlinkSync(tokenFile(TOKEN), join(cwd, 'link'));
-      expect((await serve(cwd, ['--token-file=link'], hello())).token).toBe(TOKEN);
-    });
-  });
-
-  test.runIf(process.geteuid !== undefined).each([0o640, 0o604, 0o620, 0o602, 0o666])(
-    'a file that other users can read or write is misuse: %o',
-    async (mode) => {
-      const file = tokenFile(TOKEN, mode);
-      const { code, stderr } = await refused(freshFolder(), ['--token-file', file]);
-      expect(code).toBe(2);
-      expect(stderr).toContain(`can be read or written by other users: chmod 600 ${file}\n`);
-      expect(stderr).not.toContain(TOKEN);
-    },
-  );
-
-  test.runIf(process.geteuid?.() === 0)('a file of another user is misuse', async () => {
-    const file = tokenFile(TOKEN);
-    chownSync(file, 1234, 0);
-    const { code, stderr } = await refused(freshFolder(), ['--token-file', file]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/--token-file: ".*" belongs to another user, who can read it: /);
-    expect(stderr).not.toContain(TOKEN);
   });
 });
 

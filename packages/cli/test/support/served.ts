@@ -1,6 +1,6 @@
 import { request, type IncomingMessage } from 'node:http';
 
-import { afterEach } from 'vitest';
+import { afterEach, expect } from 'vitest';
 
 import { runCli, type CliParts } from '../../src/index.ts';
 import { Celestea, type Ended } from './child.ts';
@@ -171,6 +171,18 @@ export async function serveAt(
   const code = await Promise.race([told, ended]);
   if (code !== undefined) throw new Error(`ended with ${String(code)}: ${io.stderr.text}`);
   return new Served(io, end);
+}
+
+/** Serves a folder that cannot be served: the code and what was said of it. */
+export async function refused(
+  cwd: string,
+  argv: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<{ readonly code: number; readonly stderr: string }> {
+  const io = fakeIo({ cwd, env, signal: AbortSignal.abort() });
+  const code = await runCli(['serve', '--port=0', '--offline', ...argv], io);
+  expect(io.stdout.text).toBe('');
+  return { code, stderr: io.stderr.text };
 }
 
 /** `celestea serve` as a process of its own. */
