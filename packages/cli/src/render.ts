@@ -16,7 +16,8 @@ import { WaitingCalls, type TurnFigures } from './turn-meter.ts';
 export interface TurnRendererOptions {
   readonly write: (text: string) => unknown;
   readonly style: Style;
-  readonly figures: TurnFigures;
+  /** `null` for a turn of which nobody knows how long anything took, such as one of a log. */
+  readonly figures: TurnFigures | null;
 }
 
 /** What is told of the file that keeps a session. */
@@ -29,7 +30,12 @@ export interface SessionLabel {
 type EventOf<Kind extends LoopEvent['kind']> = Extract<LoopEvent, { kind: Kind }>;
 
 /** What stands at the end of the output; another kind starts on a line of its own. */
-type Block = 'nothing' | 'header' | 'thinking' | 'tools' | 'text' | 'note' | 'end';
+type Block =
+  'nothing' | 'header' | 'turn' | 'user' | 'thinking' | 'tools' | 'text' | 'note' | 'end';
+
+/** What a blank line stands before, and behind. */
+const BEGINS_APART: readonly Block[] = ['turn', 'text', 'end'];
+const ENDS_APART: readonly Block[] = ['header', 'user', 'text', 'end'];
 
 interface Call {
   readonly number: number;
@@ -51,7 +57,7 @@ const LONGEST_LINE = 400;
 export class TurnRenderer {
   readonly #write: (text: string) => unknown;
   readonly #style: Style;
-  readonly #figures: TurnFigures;
+  readonly #figures: TurnFigures | null;
   #block: Block = 'nothing';
   #atLineStart = true;
   /** The first half of a character that came cut in two. */
@@ -59,7 +65,7 @@ export class TurnRenderer {
   #saidText = false;
   #callCount = 0;
   #cancelReason: string | null = null;
-  readonly #calls = new WaitingCalls<Call>();
+  #calls = new WaitingCalls<Call>();
   readonly #notRun = new Set<string>();
 
   constructor({ write, style, figures }: TurnRendererOptions) {
@@ -78,14 +84,21 @@ export class TurnRenderer {
     for (const line of lines) this.#line('header', this.#style.dim(line));
   }
 
+  /** Begins a turn under a heading; its calls are counted anew. */
+  beginTurn(heading: string): void {
+    this.#callCount = 0;
+    this.#calls = new WaitingCalls();
+    this.#line('turn', this.#style.bold(heading));
+  }
+
   /** Writes a line beside the turn, dimmed. */
   note(text: string): void {
     this.#line('note', this.#style.dim(safeLine(text, LONGEST_LINE)));
   }
 
-  /** Writes a line beside the turn, as it is: it has to be safe already. */
-  notice(line: string): void {
-    this.#line('note', line);
+  /** Writes a line beside the turn, of a person, or at the end: it has to be safe already. */
+  notice(line: string, block: 'note' | 'user' | 'end' = 'note'): void {
+    this.#line(block, line);
   }
 
   /** A call that is given up while it waits for approval has not started, whatever its result. */
@@ -103,8 +116,8 @@ export class TurnRenderer {
     this.#cancelReason = safeLine(reason, LONGEST_LINE);
   }
 
-  /** Writes what one event adds. */
-  render(event: LoopEvent): void {
+  /** Writes what one event adds; `indent` stands before the line of a call. */
+  render(event: LoopEvent, indent = ''): void {
     switch (event.kind) {
       case 'thinking':
         this.#prose('thinking', event.delta, this.#style.dim);
@@ -113,10 +126,10 @@ export class TurnRenderer {
         this.#text(event.delta);
         return;
       case 'tool_call':
-        this.#toolCall(event);
+        this.#toolCall(event, indent);
         return;
       case 'tool_result':
-        this.#toolResult(event);
+        this.#toolResult(event, indent);
         return;
       case 'done':
         if (!this.#saidText) this.#text(event.text); // a model that does not stream
@@ -145,57 +158,53 @@ export class TurnRenderer {
     this.#put(paint(safeText(whole)), whole.endsWith('\n'));
   }
 
-  #toolCall({ id, name, args }: EventOf<'tool_call'>): void {
+  #toolCall({ id, name, args }: EventOf<'tool_call'>, indent: string): void {
     this.#callCount += 1;
     const shown = safeLine(serdeJsonString(args), LONGEST_ARGS);
     const number = this.#callCount;
     const call: Call = { number, name: safeLine(name, LONGEST_NAME), args: shown };
     this.#calls.add(id, call);
     const { bold, cyan, dim } = this.#style;
-    this.#line('tools', `${cyan('→')} #${String(number)} ${bold(call.name)} ${dim(shown)}`);
+    const line = `${cyan('→')} #${String(number)} ${bold(call.name)} ${dim(shown)}`;
+    this.#line('tools', indent + line);
   }
 
-  #toolResult(event: EventOf<'tool_result'>): void {
-    const { green, red, yellow, dim } = this.#style;
+  #toolResult(event: EventOf<'tool_result'>, indent: string): void {
     const call = this.#calls.take(event.callId);
     const label = call === undefined ? '#? ' : `#${String(call.number)} ${call.name} `;
-    const milliseconds = this.#figures.callMilliseconds(event.callId);
+    this.#line('tools', indent + this.#result(event, label, call?.args));
+  }
+
+  #result(event: EventOf<'tool_result'>, label: string, args: string | undefined): string {
+    const { green, red, yellow, dim } = this.#style;
+    const milliseconds = this.#figures?.callMilliseconds(event.callId) ?? null;
     const time = milliseconds === null ? '' : formatDuration(milliseconds);
+    const after = time === '' ? '' : ` after ${time}`;
     if (event.abandoned === true && this.#notRun.has(event.callId)) {
-      this.#line('tools', `${yellow('!')} ${label}${yellow('not run')}: nobody had allowed it yet`);
-      return;
+      return `${yellow('!')} ${label}${yellow('not run')}: nobody had allowed it yet`;
     }
     if (event.abandoned === true) {
-      const abandoned = yellow(time === '' ? 'abandoned' : `abandoned after ${time}`);
-      const which = call === undefined ? label : `${label}${dim(call.args)} `;
+      const which = args === undefined ? label : `${label}${dim(args)} `;
       const fate = 'it had started; its outcome is not known';
-      this.#line('tools', `${yellow('!')} ${which}${abandoned}: ${fate}`);
-      return;
+      return `${yellow('!')} ${which}${yellow(`abandoned${after}`)}: ${fate}`;
     }
     if (!event.ok) {
-      const failed = time === '' ? 'not run' : `failed after ${time}`;
-      const error = safeLine(event.error ?? '', LONGEST_ERROR);
-      this.#line('tools', `${red('✗')} ${label}${red(failed)}: ${error}`);
-      return;
+      const how = time === '' && this.#figures !== null ? 'not run' : `failed${after}`;
+      return `${red('✗')} ${label}${red(how)}: ${safeLine(event.error ?? '', LONGEST_ERROR)}`;
     }
     const size = formatBytes(Buffer.byteLength(serdeJsonString(event.value)));
     const note = event.render === null ? '' : safeLine(event.render, LONGEST_NOTE);
     const parts = [note, size, time].filter((part) => part !== '');
-    this.#line('tools', `${green('✓')} ${label}${dim(parts.join(' · '))}`);
+    return `${green('✓')} ${label}${dim(parts.join(' · '))}`;
   }
 
   #turnEnd(outcome: TurnOutcome): void {
-    const { steps, usage, milliseconds } = this.#figures.totals();
-    const [prompt, completion] = [String(usage.prompt_tokens), String(usage.completion_tokens)];
-    const tokens = usageIsEmpty(usage)
-      ? 'no tokens reported'
-      : `tokens ${prompt} prompt, ${completion} completion`;
-    const figures = [formatCount(steps, 'step'), tokens, formatDuration(milliseconds)];
     const phase = outcomePhase(outcome);
     const why = phase === 'interrupted' ? 'the model broke off' : this.#cancelReason;
     const isExplained = why !== null && (phase === 'interrupted' || phase === 'cancelled');
     const label = outcomeLabel(outcome, this.#style) + (isExplained ? `: ${why}` : '');
-    this.#line('end', `${label}${this.#style.dim(` · ${figures.join(' · ')}`)}`);
+    const figures = this.#figures === null ? '' : ` · ${figuresLine(this.#figures)}`;
+    this.#line('end', label + this.#style.dim(figures));
   }
 
   #line(block: Block, line: string): void {
@@ -210,8 +219,8 @@ export class TurnRenderer {
     this.#block = block;
     this.#halfCharacter = '';
     this.freshLine();
-    const apart = former === 'header' || former === 'text' || block === 'text' || block === 'end';
-    if (apart && former !== 'nothing') this.#put('\n', true);
+    const isApart = BEGINS_APART.includes(block) || ENDS_APART.includes(former);
+    if (isApart && former !== 'nothing') this.#put('\n', true);
   }
 
   #put(text: string, endsLine: boolean): void {
@@ -219,6 +228,15 @@ export class TurnRenderer {
     this.#atLineStart = endsLine;
     this.#write(text);
   }
+}
+
+function figuresLine(figures: TurnFigures): string {
+  const { steps, usage, milliseconds } = figures.totals();
+  const [prompt, completion] = [String(usage.prompt_tokens), String(usage.completion_tokens)];
+  const tokens = usageIsEmpty(usage)
+    ? 'no tokens reported'
+    : `tokens ${prompt} prompt, ${completion} completion`;
+  return [formatCount(steps, 'step'), tokens, formatDuration(milliseconds)].join(' · ');
 }
 
 const OUTCOMES: Readonly<Record<TurnOutcomePhase, readonly [keyof Style, string]>> = {

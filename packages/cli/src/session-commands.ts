@@ -32,8 +32,7 @@ export async function runLog(file: string, { json }: Options, io: CliIo): Promis
     for (const row of rows) io.stdout.write(`${safeJson(serializeSessionEvent(row))}\n`);
     return EXIT.completed;
   }
-  const write = (text: string): unknown => io.stdout.write(text);
-  const printer = new SessionPrinter({ write, style: styleOf(io) });
+  const printer = new SessionPrinter((text) => io.stdout.write(text), styleOf(io));
   for (const row of rows) printer.print(row);
   printer.end();
   return EXIT.completed;
