@@ -109,8 +109,9 @@ const arrows = {
   ],
 };
 
-/** Its types are known where its own packages are installed, which `pnpm bench` does. */
-const uninstalled = existsSync(join(import.meta.dirname, 'bench/node_modules')) ? [] : ['bench/'];
+/** Their types are known where the packages of bench are installed, which `pnpm bench` does. */
+const hasBench = existsSync(join(import.meta.dirname, 'bench/node_modules'));
+const uninstalled = hasBench ? [] : ['bench/*', '!bench/load/'];
 
 const strictTypeChecked = plugin.configs['flat/strict-type-checked'];
 const stylisticTypeChecked = plugin.configs['flat/stylistic-type-checked'];

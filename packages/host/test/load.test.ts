@@ -1,10 +1,10 @@
 import type { SessionEvent } from '@celestea/core';
 import { expect, test } from 'vitest';
 
-import { runLoad } from '../load/load.ts';
-import { runFaults } from '../load/logs.ts';
-import { callResult, pieceText, stepCalls, stepText, type TurnPlan } from '../load/plan.ts';
-import { TurnCheck } from '../load/turn-check.ts';
+import { runLoad } from '../../../bench/load/load.ts';
+import { runFaults } from '../../../bench/load/logs.ts';
+import { callResult, pieceText, stepCalls, stepText, type TurnPlan } from '../../../bench/load/plan.ts';
+import { TurnCheck } from '../../../bench/load/turn-check.ts';
 
 const ignore = (): void => undefined;
 

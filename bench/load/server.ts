@@ -1,8 +1,8 @@
 import process from 'node:process';
 
 import { defaultAgentConfig } from '@celestea/core';
+import { createHost, serveHost } from '@celestea/host';
 
-import { createHost, serveHost } from '../src/index.ts';
 import { watchProcess } from './measure.ts';
 import type { FromServer, ServerSettings, ToServer } from './protocol.ts';
 import { loggedTools, pacedModel } from './script.ts';

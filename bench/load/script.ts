@@ -1,7 +1,6 @@
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { done, FakeToolRegistry, type FakeTool } from '@celestea/agent-loop/testing';
 import {
   isRecord,
   messageText,
@@ -11,6 +10,7 @@ import {
   type ToolRegistry,
 } from '@celestea/core';
 
+import { done, FakeToolRegistry, type FakeTool } from '../../src/testing/index.ts';
 import { Barrier } from './barrier.ts';
 import {
   callResult,

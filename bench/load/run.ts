@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   });
   const text = renderReport(report);
   process.stdout.write(`\n${text}`);
-  const file = join(import.meta.dirname, '../../../bench/load.md');
+  const file = join(import.meta.dirname, '../load.md');
   if (values.write && report.isPassed) writeFileSync(file, text);
   if (!report.isPassed) process.exitCode = 1;
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { assertLogValid } from '@celestea/agent-loop/testing';
 import {
   effectiveOutcome,
   outcomePhase,
@@ -9,6 +8,8 @@ import {
   type TurnOutcomePhase,
 } from '@celestea/core';
 import { JsonlSessionLog } from '@celestea/session';
+
+import { assertLogValid } from '../../src/testing/index.ts';
 
 /** What the log of a session holds, and what is wrong with it. */
 export interface ReadLog {
