@@ -18,7 +18,7 @@ export function chatFetch(fetch: Fetch): Fetch {
  *
  * @throws LlmError (`stream`) when a frame makes no reply with those before it
  */
-export function chatRewriter(): RewriteFrame {
+function chatRewriter(): RewriteFrame {
   const pieces = new CallPieces();
   return (frame) => {
     const choices = isRecord(frame) ? frame['choices'] : undefined;
