@@ -5,16 +5,22 @@ import type { TurnRenderer } from './render.ts';
 import type { Style } from './style.ts';
 import { safeLine } from './text.ts';
 
-/** What came of a question. */
-export type Decision =
-  | { readonly kind: 'allowed' }
-  /** This call, and all of the same tool that follow. */
-  | { readonly kind: 'always' }
-  /** By an earlier `always`. */
-  | { readonly kind: 'allowed before' }
-  | { readonly kind: 'refused'; readonly reason: string }
-  /** Nobody waits for the answer any more. */
-  | { readonly kind: 'withdrawn' };
+/** What came of a question: how that is told, and what it means for the call. */
+interface Decision {
+  readonly said: string;
+  readonly verdict: ApprovalVerdict;
+}
+
+const ALLOWED: Decision = { said: 'allowed', verdict: { kind: 'allow' } };
+/** This call, and all of the same tool that follow. */
+const ALWAYS: Decision = { ...ALLOWED, said: 'allowed, and from now on always' };
+/** By an earlier {@link ALWAYS}. */
+const ALLOWED_BEFORE: Decision = { ...ALLOWED, said: 'allowed, as always' };
+/** Nobody waits for the answer any more. */
+const WITHDRAWN: Decision = {
+  said: 'not decided; the question is withdrawn',
+  verdict: { kind: 'deny', reason: 'the question was withdrawn' },
+};
 
 /** Who asks a person. */
 export interface Asker {
@@ -22,7 +28,8 @@ export interface Asker {
   ask(request: ApprovalRequest): void;
   /** What was said is no answer; the question stays open. */
   notUnderstood(): void;
-  decided(request: ApprovalRequest, decision: Decision): void;
+  /** `said` is the decision in words. */
+  decided(request: ApprovalRequest, said: string): void;
   /** The call is given up before it ran, whether its question was put or not. */
   notRun(callId: string): void;
 }
@@ -62,12 +69,12 @@ export class Approvals implements ApprovalService {
     { signal }: { signal?: AbortSignal },
   ): Promise<ApprovalVerdict> {
     if (this.#asker === null) return Promise.resolve({ kind: 'deny', reason: NOBODY });
-    if (this.#isAllowedBefore(request)) return Promise.resolve({ kind: 'allow' });
+    if (this.#isAllowedBefore(request)) return Promise.resolve(ALLOWED.verdict);
     return new Promise((resolve) => {
       const onAbort = (): void => {
         this.#asker?.notRun(request.call_id);
-        this.#close(question, { kind: 'withdrawn' });
-        resolve({ kind: 'deny', reason: 'the question was withdrawn' });
+        this.#close(question, WITHDRAWN);
+        resolve(WITHDRAWN.verdict);
       };
       const question: Question = {
         request,
@@ -91,15 +98,14 @@ export class Approvals implements ApprovalService {
       this.#asker?.notUnderstood();
       return;
     }
-    if (decision.kind === 'always') this.#always.add(question.request.name);
-    const isRefused = decision.kind === 'refused';
-    question.decide(isRefused ? { kind: 'deny', reason: decision.reason } : { kind: 'allow' });
+    if (decision === ALWAYS) this.#always.add(question.request.name);
+    question.decide(decision.verdict);
     this.#close(question, decision);
   }
 
   #isAllowedBefore(request: ApprovalRequest): boolean {
     if (!this.#always.has(request.name)) return false;
-    this.#asker?.decided(request, { kind: 'allowed before' });
+    this.#asker?.decided(request, ALLOWED_BEFORE.said);
     return true;
   }
 
@@ -108,7 +114,7 @@ export class Approvals implements ApprovalService {
     this.#questions.splice(this.#questions.indexOf(question), 1);
     if (this.#open !== question) return; // nobody has seen it
     this.#open = null;
-    this.#asker?.decided(question.request, decision);
+    this.#asker?.decided(question.request, decision.said);
     // Later, as the others may be about to be withdrawn with it.
     queueMicrotask(() => {
       this.#putNext();
@@ -125,7 +131,7 @@ export class Approvals implements ApprovalService {
         return;
       }
       this.#questions.shift();
-      next.decide({ kind: 'allow' });
+      next.decide(ALLOWED.verdict);
     }
   }
 }
@@ -133,12 +139,13 @@ export class Approvals implements ApprovalService {
 /** `y`, `a`, or `n` with a reason behind it; `null` for everything else. */
 function readAnswer(line: string): Decision | null {
   const text = line.trim();
-  if (/^(?:y|yes)$/i.test(text)) return { kind: 'allowed' };
-  if (/^(?:a|always)$/i.test(text)) return { kind: 'always' };
+  if (/^(?:y|yes)$/i.test(text)) return ALLOWED;
+  if (/^(?:a|always)$/i.test(text)) return ALWAYS;
   const refusal = /^(?:n|no)(?:[\s,;:]+([^]*))?$/i.exec(text);
   if (refusal === null) return null;
-  const reason = refusal[1] ?? '';
-  return { kind: 'refused', reason: reason === '' ? 'the person said no' : reason };
+  const [, given = ''] = refusal;
+  const reason = given === '' ? 'the person said no' : given;
+  return { said: `refused: ${reason}`, verdict: { kind: 'deny', reason } };
 }
 
 const LONGEST_NAME = 80;
@@ -162,25 +169,6 @@ export function questionLines({ name, args, reason }: ApprovalRequest, style: St
   ];
 }
 
-/** The decision, on one line. */
-function decisionLine(name: string, decision: Decision): string {
-  const tool = safeLine(name, LONGEST_NAME);
-  switch (decision.kind) {
-    case 'allowed':
-      return `${tool}: allowed`;
-    case 'always':
-      return `${tool}: allowed, and from now on always`;
-    case 'allowed before':
-      return `${tool}: allowed, as always`;
-    case 'refused':
-      return `${tool}: refused: ${safeLine(decision.reason, LONGEST_REASON)}`;
-    case 'withdrawn':
-      return `${tool}: not decided; the question is withdrawn`;
-    default:
-      return decision satisfies never;
-  }
-}
-
 /** What an asker shows of answers, beside the turn. */
 export function answersIn(
   renderer: Pick<TurnRenderer, 'note' | 'notice' | 'callNotRun'>,
@@ -189,8 +177,8 @@ export function answersIn(
     notUnderstood: () => {
       renderer.notice(CHOICES);
     },
-    decided: ({ name }, decision) => {
-      renderer.note(decisionLine(name, decision));
+    decided: ({ name }, said) => {
+      renderer.note(`${safeLine(name, LONGEST_NAME)}: ${safeLine(said, LONGEST_REASON)}`);
     },
     notRun: (callId) => {
       renderer.callNotRun(callId);

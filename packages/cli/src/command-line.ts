@@ -2,8 +2,8 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 import { editDistance } from '@celestea/tools';
 
-import { misused } from './exit.ts';
-import { isServed, shown, WrongValue } from './option-values.ts';
+import { misused, Refusal } from './exit.ts';
+import { isServed, shown } from './option-values.ts';
 import {
   dashed,
   OPTION_NAMES,
@@ -107,7 +107,7 @@ function takeOption(given: Given, token: OptionToken, typed: string): void {
   try {
     readValue(given.options, name, value ?? '');
   } catch (error) {
-    throw error instanceof WrongValue ? misused(`${rawName}: ${error.message}`) : error;
+    throw error instanceof Refusal ? misused(`${rawName}: ${error.message}`) : error;
   }
 }
 

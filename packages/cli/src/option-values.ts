@@ -1,14 +1,12 @@
 import { modelProvider } from '@celestea/llm';
 import type { McpCommand, McpUrl } from '@celestea/mcp';
 
+import { misused, type Refusal } from './exit.ts';
 import { quoted } from './text.ts';
 
-/** A value that an option cannot have: what was expected in its place, and what came. */
-export class WrongValue extends Error {
-  constructor(expected: string, came: string) {
-    super(`expected ${expected}, got ${came}`);
-  }
-}
+/** A value that an option cannot have. */
+const wrong = (expected: string, came: string): Refusal =>
+  misused(`expected ${expected}, got ${came}`);
 
 /** A server as the command line names it. */
 export type McpServer = Pick<McpCommand, 'command' | 'args'> | McpUrl;
@@ -25,7 +23,7 @@ export const shown = (word: string): string => quoted(word, 80);
 export const filled =
   (expected: string) =>
   (text: string): string => {
-    if (text === '') throw new WrongValue(expected, 'an empty text');
+    if (text === '') throw wrong(expected, 'an empty text');
     return text;
   };
 
@@ -38,7 +36,7 @@ export function seconds(text: string): number {
   const value = /^\d+(\.\d+)?$/.test(text) ? Math.round(Number(text) * 1000) : NaN;
   if (value >= 1 && value <= LONGEST_SECONDS * 1000) return value;
   const expected = `a number of seconds above 0, up to ${String(LONGEST_SECONDS)}`;
-  throw new WrongValue(expected, shown(text));
+  throw wrong(expected, shown(text));
 }
 
 const whole =
@@ -46,7 +44,7 @@ const whole =
   (text: string): number => {
     const value = /^\d+$/.test(text) ? Number(text) : NaN;
     if (value >= least && value <= most) return value;
-    throw new WrongValue(expected, shown(text));
+    throw wrong(expected, shown(text));
   };
 
 /** A whole number, 1 or more. */
@@ -70,13 +68,13 @@ export const port: (text: string) => number = whole(0, 65_535, 'a whole number f
 export function logLevel(text: string): LogLevel {
   const level = LOG_LEVELS.find((known) => known === text);
   if (level !== undefined) return level;
-  throw new WrongValue(`one of ${LOG_LEVELS.join(', ')}`, shown(text));
+  throw wrong(`one of ${LOG_LEVELS.join(', ')}`, shown(text));
 }
 
 /** The name of a model: it says something, and does not garble what shows it. */
 export function modelName(text: string): string {
   if (text.trim() !== '' && !/\p{C}/u.test(text)) return text;
-  throw new WrongValue('the name of a model', text.trim() === '' ? 'an empty text' : shown(text));
+  throw wrong('the name of a model', text.trim() === '' ? 'an empty text' : shown(text));
 }
 
 /** Whether the server of `--base-url` is asked for a model, and not another provider. */
@@ -89,7 +87,7 @@ export function isServed(model: string): boolean {
 export function baseUrl(text: string): string {
   const problem = urlProblem(text);
   if (problem === null) return text;
-  throw new WrongValue('an http or https URL without a query', problem);
+  throw wrong('an http or https URL without a query', problem);
 }
 
 function urlProblem(text: string): string | null {
@@ -103,17 +101,16 @@ function urlProblem(text: string): string | null {
 
 /** A command with its arguments, or a URL; one that is wrong is not shown, as it may be a secret. */
 export function mcpServer(text: string): McpServer {
-  const wrong = (came: string): WrongValue =>
-    new WrongValue('a command with its arguments, or an http or https URL', came);
+  const expected = 'a command with its arguments, or an http or https URL';
   if (/^https?:/i.test(text)) {
     if (!/\s/.test(text) && URL.canParse(text)) return { url: text };
-    throw wrong('a URL that cannot be read');
+    throw wrong(expected, 'a URL that cannot be read');
   }
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) throw wrong('a URL of another kind');
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) throw wrong(expected, 'a URL of another kind');
   const words = splitWords(text);
-  if (words === null) throw wrong(`a quote or \\ without its end in ${shown(text)}`);
+  if (words === null) throw wrong(expected, `a quote or \\ without its end in ${shown(text)}`);
   const [command = '', ...args] = words;
-  if (command === '') throw wrong(shown(text));
+  if (command === '') throw wrong(expected, shown(text));
   return { command, args };
 }
 

@@ -56,7 +56,7 @@ export interface Option<Value> {
   readonly value: { readonly name: string; readonly expected: string } | null;
   /** What it is when it was not given. */
   readonly usual: Value;
-  /** Reads what was given, after what was given before. Throws a {@link WrongValue}. */
+  /** Reads what was given, after what was given before. Throws a {@link Refusal}. */
   readonly read: (text: string, before: Value) => Value;
   readonly takenBy: readonly CommandName[];
   /** What the help says; an option without is not in there. */

@@ -1,3 +1,4 @@
+import { toolCallEvent } from '@celestea/agent-loop';
 import { effectiveOutcome, serdeJsonString, type ImageRef, type SessionEvent } from '@celestea/core';
 
 import { outcomeLabel, TurnRenderer } from './render.ts';
@@ -48,11 +49,9 @@ export class SessionPrinter {
         this.#renderer.freshLine();
         return;
       }
-      case 'tool_call': {
-        const { id, name, args, parent_id } = row;
-        this.#renderer.render({ kind: 'tool_call', id, name, args }, nesting(parent_id));
+      case 'tool_call':
+        this.#renderer.render(toolCallEvent(row), nesting(row.parent_id));
         return;
-      }
       case 'tool_result': {
         const { id, value, error, abandoned, parent_id } = row;
         const render = typeof value === 'string' ? value : serdeJsonString(value);

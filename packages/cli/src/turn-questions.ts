@@ -52,9 +52,9 @@ export class TurnQuestions implements Output {
           this.#askedAt = terminal.written;
         }, TYPED_AHEAD_MS);
       },
-      decided: (request, decision) => {
+      decided: (request, said) => {
         this.close();
-        answers.decided(request, decision);
+        answers.decided(request, said);
       },
     };
   }
