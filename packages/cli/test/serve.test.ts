@@ -15,7 +15,7 @@ import { onlySession, rowsIn } from './support/session.ts';
 import { refused, serve, serveAt } from './support/served.ts';
 
 const SERVER = fileURLToPath(
-  new URL('../../mcp/test/support/server.mjs', import.meta.url),
+  new URL('../../mcp/test/support/by-hand.mjs', import.meta.url),
 );
 const COMMAND = `'${process.execPath}' "${SERVER}"`;
 const PAGE = fileURLToPath(new URL('../../host/dist/page/index.html', import.meta.url));
