@@ -1,8 +1,7 @@
 import type { Usage } from '@celestea/core';
-import { createContextKey, type Context as TraceContext } from '@opentelemetry/api';
+import { context, createContextKey, type Context as TraceContext } from '@opentelemetry/api';
 
 import type { Tracing } from './options.ts';
-import { activeContext, quietly } from './span.ts';
 
 /** Ends the span of a call that nobody waits for any more. */
 export type GiveUp = (isCancelled: boolean) => void;
@@ -26,7 +25,7 @@ const TURN_WATCH = createContextKey('celestea.otel.turn-watch');
 
 /** A context in which the calls that are made of themselves are also given up by a turn. */
 export function withTurnWatch(parent: TraceContext, watch: Watch): TraceContext {
-  return quietly(() => parent.setValue(TURN_WATCH, watch)) ?? parent;
+  return parent.setValue(TURN_WATCH, watch);
 }
 
 const ignore = (): void => undefined;
@@ -36,25 +35,20 @@ const ignore = (): void => undefined;
  * signal aborts, and inside a tool of a traced turn when the step of that tool is over.
  */
 export function looseScope(tracing: Tracing): CallScope {
-  return { tracing, parent: activeContext, watch: watchLoose, addUsage: ignore, addOutput: ignore };
+  const parent = (): TraceContext => context.active();
+  return { tracing, parent, watch: watchLoose, addUsage: ignore, addOutput: ignore };
 }
 
 function watchLoose(signal: AbortSignal | undefined, giveUp: GiveUp): () => void {
-  const watchOfTurn = quietly(() => activeContext().getValue(TURN_WATCH)) as Watch | undefined;
-  const releases = [watchOfTurn?.(signal, giveUp), onAbort(signal, giveUp)];
-  return () => {
-    for (const release of releases) release?.();
-  };
-}
-
-function onAbort(signal: AbortSignal | undefined, giveUp: GiveUp): () => void {
-  if (signal === undefined) return ignore;
-  const listener = (): void => {
+  const watchOfTurn = context.active().getValue(TURN_WATCH) as Watch | undefined;
+  const release = watchOfTurn?.(signal, giveUp);
+  const onAbort = (): void => {
     giveUp(true);
   };
-  if (signal.aborted) listener();
-  else quietly(() => { signal.addEventListener('abort', listener, { once: true }); });
+  if (signal?.aborted === true) onAbort();
+  else signal?.addEventListener('abort', onAbort, { once: true });
   return () => {
-    quietly(() => { signal.removeEventListener('abort', listener); });
+    release?.();
+    signal?.removeEventListener('abort', onAbort);
   };
 }

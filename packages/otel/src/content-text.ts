@@ -1,6 +1,6 @@
 import { cutMiddle, serdeJsonString, utf8Length } from '@celestea/core';
 
-import { quietly } from './span.ts';
+import { quietly } from './quietly.ts';
 
 /** Stands in front of each notice of what was left out, so that they can be searched for. */
 const CUT_PREFIX = '[content-cut]';

@@ -1,7 +1,7 @@
 import { utf8Length, type Content, type FinishReason, type Message } from '@celestea/core';
 
 import { boundedJson, cutNotice } from './content-text.ts';
-import { quietly } from './span.ts';
+import { quietly } from './quietly.ts';
 
 /** A message in the shape of the conventions' JSON schemas. */
 interface ContentMessage {
@@ -24,15 +24,14 @@ export function systemInstructions(system: string, maxBytes: number): string {
 export function inputMessages(messages: readonly Message[], maxBytes: number): string {
   const kept: string[] = [];
   let left = maxBytes - utf8Length(messageNotice(messages.length)) - '[]'.length;
-  let index = messages.length;
-  while (index > 0) {
-    const text = messageJson(messages[index - 1], Math.floor(maxBytes / 2));
+  for (const message of [...messages].reverse()) {
+    const text = messageJson(message, Math.floor(maxBytes / 2));
     left -= utf8Length(text) + ','.length;
     if (left < 0) break;
     kept.unshift(text);
-    index -= 1;
   }
-  if (index > 0) kept.unshift(messageNotice(index));
+  const cut = messages.length - kept.length;
+  if (cut > 0) kept.unshift(messageNotice(cut));
   return `[${kept.join(',')}]`;
 }
 
@@ -62,10 +61,9 @@ function messageNotice(count: number): string {
   return JSON.stringify({ role: 'system', parts: [textPart(cutNotice(count, 'messages'))] });
 }
 
-/** A message that cannot be read or made to fit keeps its place. */
-function messageJson(message: Message | undefined, maxBytes: number): string {
-  const value = quietly(() => (message === undefined ? undefined : shown(message)));
-  const text = boundedJson(value, maxBytes);
+/** A message that cannot be made to fit keeps its place. */
+function messageJson(message: Message, maxBytes: number): string {
+  const text = boundedJson(shown(message), maxBytes);
   return text.startsWith('{') ? text : messageNotice(1);
 }
 

@@ -1,5 +1,6 @@
 import {
   describeValue,
+  isRecord,
   type GenerateOptions,
   type Llm,
   type LlmStream,
@@ -10,21 +11,8 @@ import { SpanKind, type Attributes } from '@opentelemetry/api';
 
 import type { CallScope } from './call-scope.ts';
 import { inputMessages, outputMessages, systemInstructions } from './content.ts';
-import {
-  ATTR_GEN_AI_INPUT_MESSAGES,
-  ATTR_GEN_AI_OPERATION_NAME,
-  ATTR_GEN_AI_OUTPUT_MESSAGES,
-  ATTR_GEN_AI_PROVIDER_NAME,
-  ATTR_GEN_AI_REQUEST_MAX_TOKENS,
-  ATTR_GEN_AI_REQUEST_MODEL,
-  ATTR_GEN_AI_REQUEST_STREAM,
-  ATTR_GEN_AI_REQUEST_TEMPERATURE,
-  ATTR_GEN_AI_SYSTEM_INSTRUCTIONS,
-  GEN_AI_OPERATION_NAME_VALUE_CHAT,
-} from './names.ts';
 import { ReplyNotes } from './reply-notes.ts';
-import { asPromise, observe, quietly } from './span.ts';
-import { TracedCall } from './traced-call.ts';
+import { MALFORMED, TracedCall } from './traced-call.ts';
 
 /**
  * Asks a model under a span of its own, which lasts until its stream has ended or was closed. The
@@ -39,10 +27,10 @@ export function tracedGenerate(
   const notes = new ReplyNotes();
   const call = new TracedCall({
     scope,
-    name: quietly(() => ['chat', request.model].filter((word) => word !== '').join(' ')) ?? 'chat',
+    name: `chat ${request.model}`.trimEnd(),
     kind: SpanKind.CLIENT,
-    attributes: quietly(() => requestAttributes(scope, request)) ?? {},
-    signal: quietly(() => options?.signal),
+    attributes: () => requestAttributes(scope, request),
+    signal: options?.signal,
     cancelled: 'cancelled',
     known: () => replyAttributes(scope, notes),
   });
@@ -61,17 +49,17 @@ function requestAttributes({ tracing }: CallScope, request: ModelRequest): Attri
   const { providerName, contentBytes } = tracing;
   const { model, system, messages, max_tokens, temperature } = request;
   const attributes: Attributes = {
-    [ATTR_GEN_AI_OPERATION_NAME]: GEN_AI_OPERATION_NAME_VALUE_CHAT,
-    [ATTR_GEN_AI_REQUEST_MODEL]: model,
-    [ATTR_GEN_AI_REQUEST_STREAM]: true,
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': providerName,
+    'gen_ai.request.model': model,
+    'gen_ai.request.stream': true,
+    'gen_ai.request.max_tokens': max_tokens ?? undefined,
+    'gen_ai.request.temperature': temperature ?? undefined,
   };
-  if (providerName !== undefined) attributes[ATTR_GEN_AI_PROVIDER_NAME] = providerName;
-  if (max_tokens !== null) attributes[ATTR_GEN_AI_REQUEST_MAX_TOKENS] = max_tokens;
-  if (temperature !== null) attributes[ATTR_GEN_AI_REQUEST_TEMPERATURE] = temperature;
   if (contentBytes === null) return attributes;
-  attributes[ATTR_GEN_AI_INPUT_MESSAGES] = inputMessages(messages, contentBytes);
+  attributes['gen_ai.input.messages'] = inputMessages(messages, contentBytes);
   if (system !== null) {
-    attributes[ATTR_GEN_AI_SYSTEM_INSTRUCTIONS] = systemInstructions(system, contentBytes);
+    attributes['gen_ai.system_instructions'] = systemInstructions(system, contentBytes);
   }
   return attributes;
 }
@@ -83,26 +71,27 @@ function replyAttributes(scope: CallScope, notes: ReplyNotes): Attributes {
   if (usage !== null) scope.addUsage(usage);
   const attributes = notes.attributes();
   if (contentBytes === null || done === null) return attributes;
-  const output = quietly(() => outputMessages(done.message, done.finish, contentBytes));
-  if (output === undefined) return attributes;
+  const output = outputMessages(done.message, done.finish, contentBytes);
   scope.addOutput(output);
-  return { ...attributes, [ATTR_GEN_AI_OUTPUT_MESSAGES]: output };
+  return { ...attributes, 'gen_ai.output.messages': output };
 }
 
 /** What is no stream is handed on for its reader to refuse. */
 function tracedStream(stream: LlmStream, call: TracedCall, notes: ReplyNotes): LlmStream {
   if (!call.isOpen) return stream;
-  if (quietly(() => typeof stream[Symbol.asyncIterator] === 'function') !== true) {
+  const given = stream as Partial<LlmStream> | null | undefined;
+  if (typeof given?.[Symbol.asyncIterator] !== 'function') {
     const message = `the model returned ${describeValue(stream)} instead of a stream`;
-    call.end({ outcome: 'error', errorType: 'malformed', message });
+    call.end({ ...MALFORMED, message });
     return stream;
   }
   return {
     [Symbol.asyncIterator]: () => {
       const iterator = call.run(() => stream[Symbol.asyncIterator]());
-      const isReadable = quietly(() => typeof iterator.next === 'function') === true;
-      if (isReadable) return tracedIterator(iterator, call, notes);
-      call.end({ outcome: 'error', errorType: 'malformed' });
+      const came: unknown = iterator;
+      const isOne = isRecord(came) && typeof came['next'] === 'function';
+      if (isOne) return tracedIterator(iterator, call, notes);
+      call.end(MALFORMED);
       return iterator;
     },
   };
@@ -115,22 +104,19 @@ function tracedIterator(
   notes: ReplyNotes,
 ): AsyncIterator<StreamEvent> {
   const onResult = (result: IteratorResult<StreamEvent>): void => {
-    quietly(() => {
-      if (result.done === true) call.end(notes.end('ended'));
-      else notes.take(result.value);
-    });
+    if (result.done === true) call.end(notes.end('ended'));
+    else notes.take(result.value);
   };
   const onError = (error: unknown): void => {
     call.fail(error);
   };
   const next = (): Promise<IteratorResult<StreamEvent>> => iterator.next();
-  const traced: AsyncIterator<StreamEvent> = {
+  return {
     next: () => {
       const result = call.run(next);
       if (!call.isOpen) return result;
-      const settled = asPromise(result);
-      if (settled === undefined) return result;
-      observe(settled, onResult, onError);
+      const settled = Promise.resolve(result);
+      settled.then(onResult).catch(onError);
       return settled;
     },
     return: async () => {
@@ -139,11 +125,4 @@ function tracedIterator(
       return { done: true, value: undefined };
     },
   };
-  const inner = quietly(() => iterator.throw?.bind(iterator));
-  if (inner === undefined) return traced;
-  traced.throw = (error) => {
-    call.end(notes.end('closed'));
-    return call.run(() => inner(error));
-  };
-  return traced;
 }

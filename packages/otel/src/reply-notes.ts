@@ -10,15 +10,8 @@ import {
 } from '@celestea/core';
 import type { Attributes } from '@opentelemetry/api';
 
-import {
-  ATTR_GEN_AI_RESPONSE_FINISH_REASONS,
-  ATTR_GEN_AI_RESPONSE_TIME_TO_FIRST_CHUNK,
-} from './names.ts';
-import { quietly } from './span.ts';
-import type { CallEnd } from './traced-call.ts';
-import { usageAttributes } from './usage-attributes.ts';
-
-const MALFORMED: CallEnd = { outcome: 'error', errorType: 'malformed' };
+import { quietly } from './quietly.ts';
+import { MALFORMED, type CallEnd } from './traced-call.ts';
 
 /** What is remembered of a reply while it streams: numbers, and its finished message. */
 export class ReplyNotes {
@@ -56,14 +49,15 @@ export class ReplyNotes {
   }
 
   attributes(): Attributes {
-    const waitedMs = this.#firstMs === null ? null : this.#firstMs - this.#startedMs;
-    return {
-      ...usageAttributes(this.#usage),
-      ...(waitedMs === null ? {} : { [ATTR_GEN_AI_RESPONSE_TIME_TO_FIRST_CHUNK]: waitedMs / 1000 }),
-      ...(this.#finish === undefined
-        ? {}
-        : { [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: [this.#finish] }),
-    };
+    const attributes = usageAttributes(this.#usage);
+    if (this.#firstMs !== null) {
+      const waitedMs = this.#firstMs - this.#startedMs;
+      attributes['gen_ai.response.time_to_first_chunk'] = waitedMs / 1000;
+    }
+    if (this.#finish !== undefined) {
+      attributes['gen_ai.response.finish_reasons'] = [this.#finish];
+    }
+    return attributes;
   }
 
   /** Whether the event is one, as far as it is looked into. */
@@ -98,17 +92,26 @@ export class ReplyNotes {
   /** A reply may come in parts (L3.7). */
   #addDone(message: Message, finish: FinishReason | undefined): boolean {
     if (!Array.isArray(message.content)) return false;
-    const before = this.#message;
-    const content = [...(before?.content ?? []), ...message.content];
-    this.#message = before === null ? message : { ...before, content };
+    const content = [...(this.#message?.content ?? []), ...message.content];
+    this.#message = { ...(this.#message ?? message), content };
     this.#finish = FINISH_REASONS.find((known) => known === finish) ?? this.#finish;
     return true;
   }
 }
 
 function failureOf(kindOf: unknown, message: unknown): CallEnd {
-  if ((kindOf !== 'generate' && kindOf !== 'stream') || typeof message !== 'string') {
-    return MALFORMED;
-  }
+  const isKnown = kindOf === 'generate' || kindOf === 'stream';
+  if (!isKnown || typeof message !== 'string') return MALFORMED;
   return { outcome: 'error', errorType: kindOf, message };
+}
+
+/** Tokens by the conventions; none where nothing was told of them. */
+export function usageAttributes(usage: Usage | null): Attributes {
+  if (usage === null) return {};
+  return {
+    'gen_ai.usage.input_tokens': usage.prompt_tokens,
+    'gen_ai.usage.output_tokens': usage.completion_tokens,
+    'gen_ai.usage.cache_read.input_tokens': usage.cache_read,
+    'gen_ai.usage.reasoning.output_tokens': usage.reasoning_tokens,
+  };
 }

@@ -10,17 +10,7 @@ import { SpanKind, type Attributes } from '@opentelemetry/api';
 import type { CallScope } from './call-scope.ts';
 import { toolArguments } from './content.ts';
 import { boundedJson, boundedText } from './content-text.ts';
-import {
-  ATTR_GEN_AI_OPERATION_NAME,
-  ATTR_GEN_AI_TOOL_CALL_ARGUMENTS,
-  ATTR_GEN_AI_TOOL_CALL_ID,
-  ATTR_GEN_AI_TOOL_CALL_RESULT,
-  ATTR_GEN_AI_TOOL_NAME,
-  ATTR_GEN_AI_TOOL_TYPE,
-  GEN_AI_OPERATION_NAME_VALUE_EXECUTE_TOOL,
-} from './names.ts';
-import { asPromise, observe, quietly } from './span.ts';
-import { TracedCall, type CallEnd } from './traced-call.ts';
+import { MALFORMED, TracedCall, type CallEnd } from './traced-call.ts';
 
 const MAX_NAME_BYTES = 256;
 
@@ -36,35 +26,29 @@ export function tracedDispatch(
 ): Promise<ToolOutput> {
   const { contentBytes } = scope.tracing;
   let result: Attributes = {};
-  const name = quietly(() => knownName(tools, scope, input));
+  const name = knownName(tools, scope, input);
   const call = new TracedCall({
     scope,
-    name: ['execute_tool', name].filter((word) => word !== undefined).join(' '),
+    name: `execute_tool ${name ?? ''}`.trimEnd(),
     kind: SpanKind.INTERNAL,
-    attributes: quietly(() => callAttributes(scope, input, name)) ?? {},
-    signal: quietly(() => options?.signal),
+    attributes: () => callAttributes(scope, input, name),
+    signal: options?.signal,
     cancelled: 'abandoned',
     known: () => result,
   });
   const answer = call.run(() => tools.dispatch(input, options));
   if (!call.isOpen) return answer;
-  // a registry may give anything
-  const answered = asPromise(answer);
-  if (answered === undefined) return answer;
-  observe(
-    answered,
-    (output) => {
-      const end = endOf(output);
-      if (contentBytes !== null && end.outcome === 'completed') {
-        const value = quietly(() => output.value);
-        result = { [ATTR_GEN_AI_TOOL_CALL_RESULT]: boundedJson(value, contentBytes) };
-      }
-      call.end(end);
-    },
-    (error) => {
-      call.fail(error);
-    },
-  );
+  const answered = Promise.resolve(answer);
+  const onOutput = (output: ToolOutput): void => {
+    const end = endOf(output);
+    if (contentBytes !== null && end.outcome === 'completed') {
+      result = { 'gen_ai.tool.call.result': boundedJson(output.value, contentBytes) };
+    }
+    call.end(end);
+  };
+  answered.then(onOutput).catch((error: unknown) => {
+    call.fail(error);
+  });
   return answered;
 }
 
@@ -82,24 +66,18 @@ function callAttributes(
   name: string | undefined,
 ): Attributes {
   return {
-    [ATTR_GEN_AI_OPERATION_NAME]: GEN_AI_OPERATION_NAME_VALUE_EXECUTE_TOOL,
-    [ATTR_GEN_AI_TOOL_TYPE]: 'function',
-    ...(isCallId(call_id) ? { [ATTR_GEN_AI_TOOL_CALL_ID]: call_id } : {}),
-    ...(name === undefined ? {} : { [ATTR_GEN_AI_TOOL_NAME]: name }),
-    ...(contentBytes === null
-      ? {}
-      : { [ATTR_GEN_AI_TOOL_CALL_ARGUMENTS]: toolArguments(args, contentBytes) }),
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.type': 'function',
+    'gen_ai.tool.name': name,
+    'gen_ai.tool.call.id': CALL_ID.test(call_id) ? call_id : undefined,
+    ...(contentBytes !== null && {
+      'gen_ai.tool.call.arguments': toolArguments(args, contentBytes),
+    }),
   };
 }
 
-const isCallId = (id: unknown): boolean => typeof id === 'string' && CALL_ID.test(id);
-
 function endOf(output: unknown): CallEnd {
-  return quietly(() => readEnd(output)) ?? { outcome: 'error', errorType: 'malformed' };
-}
-
-function readEnd(output: unknown): CallEnd | undefined {
-  if (!isRecord(output)) return undefined;
+  if (!isRecord(output)) return MALFORMED;
   const { error, decision } = output;
   if (error === null || error === undefined) return { outcome: 'completed' };
   const message = typeof error === 'string' ? error : undefined;

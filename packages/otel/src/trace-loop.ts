@@ -1,8 +1,18 @@
 import type { DefaultAgentLoop } from '@celestea/agent-loop';
-import { expectThat, isRecord, type Context } from '@celestea/core';
+import {
+  AGENT_LOOP_SERVICE,
+  definePlugin,
+  expectThat,
+  isRecord,
+  type AgentLoop,
+  type Context,
+  type Plugin,
+  type TurnOutcome,
+} from '@celestea/core';
+import { context } from '@opentelemetry/api';
 
 import { readOptions, type TraceOptions } from './options.ts';
-import { observe, quietly, within } from './span.ts';
+import { tracedScope } from './traced-seams.ts';
 import { TurnTrace } from './turn-trace.ts';
 
 /** A loop with the faces of a `DefaultAgentLoop`: a promise, a stream, a snapshot. */
@@ -23,14 +33,18 @@ export function traceLoop(loop: TracedLoop, options: TraceOptions = {}): TracedL
   expectThat(isLoop(loop), 'loop', 'a loop with runTurnOutcome and streamTurn', loop);
   const tracing = readOptions(options);
 
-  const begin = (ctx: Context, input: unknown): TurnTrace =>
-    new TurnTrace(tracing, { ctx, input, model: loop.agentConfig.model });
+  /** Begins a turn in the scope that is its own; the same one where nothing is recorded. */
+  const begin = (ctx: Context, input: unknown): { trace: TurnTrace; scope: Context } => {
+    const trace = new TurnTrace(tracing, { ctx, input, model: loop.agentConfig.model });
+    const isTraced = trace.isOpen && isRecord(ctx);
+    return { trace, scope: isTraced ? tracedScope(ctx, trace) : ctx };
+  };
 
   const runTurnOutcome: TracedLoop['runTurnOutcome'] = async (ctx, input, turn) => {
-    const trace = begin(ctx, input);
-    const scope = trace.scopeOf(ctx);
+    const { trace, scope } = begin(ctx, input);
     try {
-      const outcome = await within(trace.context, () => loop.runTurnOutcome(scope, input, turn));
+      const run = (): Promise<TurnOutcome> => loop.runTurnOutcome(scope, input, turn);
+      const outcome = await context.with(trace.context, run);
       trace.end(outcome);
       return outcome;
     } catch (error) {
@@ -40,20 +54,16 @@ export function traceLoop(loop: TracedLoop, options: TraceOptions = {}): TracedL
   };
 
   const streamTurn: TracedLoop['streamTurn'] = (ctx, input, turn) => {
-    const trace = begin(ctx, input);
-    const scope = trace.scopeOf(ctx);
+    const { trace, scope } = begin(ctx, input);
+    const onOutcome = (outcome: TurnOutcome): void => {
+      trace.end(outcome);
+    };
     const onError = (error: unknown): void => {
       trace.reject(error);
     };
     try {
-      const stream = within(trace.context, () => loop.streamTurn(scope, input, turn));
-      observe(
-        stream.outcome,
-        (outcome) => {
-          trace.end(outcome);
-        },
-        onError,
-      );
+      const stream = context.with(trace.context, () => loop.streamTurn(scope, input, turn));
+      void stream.outcome.then(onOutcome, onError);
       return stream;
     } catch (error) {
       onError(error);
@@ -79,12 +89,23 @@ export function traceLoop(loop: TracedLoop, options: TraceOptions = {}): TracedL
 
 function isLoop(loop: unknown): boolean {
   const methods = ['runTurnOutcome', 'streamTurn', 'contextSnapshot'];
-  return (
-    quietly(
-      () =>
-        isRecord(loop) &&
-        isRecord(loop['agentConfig']) &&
-        methods.every((name) => typeof loop[name] === 'function'),
-    ) === true
-  );
+  const isFilled = isRecord(loop) && isRecord(loop['agentConfig']);
+  return isFilled && methods.every((name) => typeof loop[name] === 'function');
+}
+
+/**
+ * Puts {@link traceLoop} around the loop under `AGENT_LOOP_SERVICE`; to be mounted after the plugin
+ * that provides it. Mounting throws an `Error` when there is none yet, and a `TypeError` for a loop
+ * without the faces of a `DefaultAgentLoop`.
+ *
+ * @throws TypeError naming the option that is not what it has to be.
+ *
+ * @example mountPlugins(ctx, [agentLoopPlugin(config), traceLoopPlugin({ agentName: 'helper' })])
+ */
+export function traceLoopPlugin(options: TraceOptions = {}): Plugin {
+  readOptions(options); // a wrong one is told here, not where it is mounted
+  return definePlugin('celestea.otel.traceLoop', (ctx) => {
+    const loop: AgentLoop = ctx.require(AGENT_LOOP_SERVICE);
+    ctx.provide(AGENT_LOOP_SERVICE, traceLoop(loop as TracedLoop, options)); // which checks it
+  });
 }

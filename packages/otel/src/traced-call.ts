@@ -1,28 +1,28 @@
-import type { Attributes, SpanKind } from '@opentelemetry/api';
+import { context, type Attributes, type SpanKind } from '@opentelemetry/api';
 
 import type { CallScope } from './call-scope.ts';
-import { boundedText } from './content-text.ts';
-import { errorType } from './error-type.ts';
-import { ATTR_ERROR_TYPE } from './names.ts';
-import { ATTR_OUTCOME } from './own-names.ts';
-import { quietly, TraceSpan, within } from './span.ts';
+import { quietly } from './quietly.ts';
+import { TraceSpan } from './span.ts';
+import { thrownError } from './thrown-error.ts';
 
-/** How a call ended. */
+/** How a call ended; why, in words, is told where content is captured. */
 export type CallEnd =
   | { readonly outcome: 'completed' | 'interrupted' | 'cancelled' | 'abandoned' }
   | {
       readonly outcome: 'error' | 'denied';
       readonly errorType: string;
-      /** Why, in words; kept where content is captured. */
       readonly message?: string | undefined;
     };
+
+/** What came of a call is nothing that the contract knows. */
+export const MALFORMED = { outcome: 'error', errorType: 'malformed' } as const satisfies CallEnd;
 
 /** What a call is made of. */
 export interface CallParts {
   readonly scope: CallScope;
   readonly name: string;
   readonly kind: SpanKind;
-  readonly attributes: Attributes;
+  readonly attributes: () => Attributes;
   readonly signal: AbortSignal | undefined;
   /** How it ends when its turn is cancelled. */
   readonly cancelled: 'cancelled' | 'abandoned';
@@ -34,16 +34,13 @@ export interface CallParts {
 export class TracedCall {
   readonly #parts: CallParts;
   readonly #span: TraceSpan;
-  #release: () => void = () => undefined;
+  #release: (() => void) | undefined;
 
   constructor(parts: CallParts) {
-    const { scope, name, kind, attributes, signal } = parts;
+    const { scope, signal } = parts;
     this.#parts = parts;
-    const tracer = scope.tracing.tracer();
-    this.#span = new TraceSpan(tracer, name, { kind, attributes }, scope.parent());
-    if (!this.#span.isOpen) return;
-    const release = quietly(() => scope.watch(signal, this.#giveUp));
-    if (release !== undefined) this.#release = release;
+    this.#span = new TraceSpan(scope.tracing, { ...parts, parent: scope.parent() });
+    if (this.#span.isOpen) this.#release = scope.watch(signal, this.#giveUp);
   }
 
   /** Whether anything can still be noted. */
@@ -54,7 +51,7 @@ export class TracedCall {
   /** Runs work in the context of the call; what it throws ends the call. */
   run<T>(work: () => T): T {
     try {
-      return within(this.#span.context, work);
+      return context.with(this.#span.context, work);
     } catch (error) {
       this.fail(error);
       throw error;
@@ -63,9 +60,7 @@ export class TracedCall {
 
   /** What was thrown ends it. */
   fail(error: unknown): void {
-    if (!this.isOpen) return;
-    const message = quietly(() => (error instanceof Error ? error.message : String(error)));
-    this.end({ outcome: 'error', errorType: errorType(error), message });
+    if (this.isOpen) this.end({ outcome: 'error', ...thrownError(error) });
   }
 
   /**
@@ -73,33 +68,20 @@ export class TracedCall {
    * left to who gives it up.
    */
   end(end: CallEnd): void {
-    if (!this.#isAborted()) this.#finish(end);
+    if (this.#parts.signal?.aborted !== true) this.#finish(end);
   }
 
   readonly #giveUp = (isCancelled: boolean): void => {
     if (isCancelled) this.#finish({ outcome: this.#parts.cancelled });
-    else if (this.#isAborted()) this.#finish({ outcome: 'error', errorType: 'timeout' });
-    else this.#finish({ outcome: 'abandoned' });
+    else if (this.#parts.signal?.aborted !== true) this.#finish({ outcome: 'abandoned' });
+    else this.#finish({ outcome: 'error', errorType: 'timeout' });
   };
-
-  #isAborted(): boolean {
-    return quietly(() => this.#parts.signal?.aborted) === true;
-  }
 
   #finish(end: CallEnd): void {
     if (!this.isOpen) return;
-    this.#release();
-    this.#span.set({ ...quietly(this.#parts.known), [ATTR_OUTCOME]: end.outcome });
-    if (end.outcome === 'error' || end.outcome === 'denied') {
-      this.#span.set({ [ATTR_ERROR_TYPE]: end.errorType });
-      this.#span.fail(this.#shownMessage(end.message));
-    }
+    this.#release?.();
+    this.#span.set({ ...quietly(this.#parts.known), 'celestea.outcome': end.outcome });
+    if ('errorType' in end) this.#span.fail(end.errorType, end.message);
     this.#span.end();
-  }
-
-  #shownMessage(message: string | undefined): string | undefined {
-    const { contentBytes } = this.#parts.scope.tracing;
-    if (contentBytes === null || message === undefined) return undefined;
-    return boundedText(message, contentBytes);
   }
 }

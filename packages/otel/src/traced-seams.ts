@@ -1,9 +1,16 @@
-import { expectThat, isRecord, type Llm, type ToolRegistry } from '@celestea/core';
+import {
+  expectThat,
+  isRecord,
+  LLM_SERVICE,
+  TOOL_REGISTRY_SERVICE,
+  type Context,
+  type Llm,
+  type ToolRegistry,
+} from '@celestea/core';
 
 import { looseScope, type CallScope } from './call-scope.ts';
 import { tracedGenerate } from './model-call.ts';
 import { readOptions, type CallTraceOptions } from './options.ts';
-import { quietly } from './span.ts';
 import { tracedDispatch } from './tool-call.ts';
 import type { TurnTrace } from './turn-trace.ts';
 
@@ -39,20 +46,22 @@ export function tracedTools(tools: ToolRegistry, options: CallTraceOptions = {})
   return traced;
 }
 
-/** The model of a turn; what cannot be one stays as it is. */
-export function llmOfTurn(service: unknown, turn: TurnTrace): unknown {
-  return isService(service) ? llmIn(innermost(service) as Llm, turn) : service;
-}
-
-/** The tools of a turn, which are asked for their schemas once a step, at its beginning. */
-export function toolsOfTurn(service: unknown, turn: TurnTrace): unknown {
-  if (!isService(service)) return service;
-  const tools = innermost(service) as ToolRegistry;
+/**
+ * A scope with the model and the tools of a turn traced. What is missing or is no service stays
+ * as it is, for the loop to refuse.
+ */
+export function tracedScope(ctx: Context, turn: TurnTrace): Context {
+  const scope = ctx.scoped();
+  const llm: unknown = ctx.get(LLM_SERVICE);
+  const tools: unknown = ctx.get(TOOL_REGISTRY_SERVICE);
+  if (isService(llm)) scope.provide(LLM_SERVICE, llmIn(innermost(llm) as Llm, turn));
+  if (!isService(tools)) return scope;
+  const inner = innermost(tools) as ToolRegistry;
   const schemas: ToolRegistry['schemas'] = () => {
-    turn.startStep();
-    return tools.schemas();
+    turn.startStep(); // they are asked for once a step, at its beginning
+    return inner.schemas();
   };
-  return { ...toolsIn(tools, turn), schemas };
+  return scope.provide(TOOL_REGISTRY_SERVICE, { ...toolsIn(inner, turn), schemas });
 }
 
 function llmIn(llm: Llm, scope: CallScope): Llm {
@@ -78,9 +87,7 @@ function innermost(service: object): unknown {
 }
 
 const isService = (value: unknown): value is object =>
-  quietly(() => isRecord(value) && !(value instanceof Promise)) === true;
+  isRecord(value) && !(value instanceof Promise);
 
 const hasMethods = (value: unknown, ...names: string[]): boolean =>
-  quietly(
-    () => isRecord(value) && names.every((name) => typeof value[name] === 'function'),
-  ) === true;
+  isRecord(value) && names.every((name) => typeof value[name] === 'function');

@@ -1,8 +1,6 @@
 import {
-  LLM_SERVICE,
   outcomeErrorParts,
   outcomePhase,
-  TOOL_REGISTRY_SERVICE,
   usageAdd,
   userMessage,
   zeroUsage,
@@ -10,28 +8,15 @@ import {
   type TurnOutcome,
   type Usage,
 } from '@celestea/core';
-import { SpanKind, type Attributes, type Context as TraceContext } from '@opentelemetry/api';
+import { context, type Attributes, type Context as TraceContext } from '@opentelemetry/api';
 
 import { withTurnWatch, type CallScope, type GiveUp } from './call-scope.ts';
 import { inputMessages } from './content.ts';
-import { boundedText } from './content-text.ts';
-import { errorType } from './error-type.ts';
-import {
-  ATTR_ERROR_TYPE,
-  ATTR_GEN_AI_AGENT_NAME,
-  ATTR_GEN_AI_CONVERSATION_ID,
-  ATTR_GEN_AI_INPUT_MESSAGES,
-  ATTR_GEN_AI_OPERATION_NAME,
-  ATTR_GEN_AI_OUTPUT_MESSAGES,
-  ATTR_GEN_AI_PROVIDER_NAME,
-  ATTR_GEN_AI_REQUEST_MODEL,
-  GEN_AI_OPERATION_NAME_VALUE_INVOKE_AGENT,
-} from './names.ts';
 import type { Tracing } from './options.ts';
-import { ATTR_OUTCOME, ATTR_STEP, ATTR_STEPS } from './own-names.ts';
-import { activeContext, quietly, TraceSpan } from './span.ts';
-import { llmOfTurn, toolsOfTurn } from './traced-seams.ts';
-import { usageAttributes } from './usage-attributes.ts';
+import { quietly } from './quietly.ts';
+import { usageAttributes } from './reply-notes.ts';
+import { TraceSpan } from './span.ts';
+import { thrownError } from './thrown-error.ts';
 
 /** What is known of a turn before it runs. */
 export interface TurnStart {
@@ -50,34 +35,35 @@ export class TurnTrace implements CallScope {
   #step: TraceSpan | null = null;
   #steps = 0;
   #usage: Usage | null = null;
-  #output: string | null = null;
+  #output: string | undefined;
 
   constructor(tracing: Tracing, start: TurnStart) {
     this.tracing = tracing;
-    const words = ['invoke_agent', tracing.agentName ?? ''];
-    const name = words.filter((word) => word !== '').join(' ');
-    const attributes = quietly(() => turnAttributes(tracing, start)) ?? {};
-    const options = { kind: SpanKind.INTERNAL, attributes };
-    this.#span = new TraceSpan(tracing.tracer(), name, options, activeContext());
+    this.#span = new TraceSpan(tracing, {
+      name: `invoke_agent ${tracing.agentName ?? ''}`.trimEnd(),
+      attributes: () => turnAttributes(tracing, start),
+      parent: context.active(),
+    });
     this.context = withTurnWatch(this.#span.context, (signal, giveUp) =>
       this.watch(signal, giveUp),
     );
   }
 
-  /** The scope with its model and its tools traced; the same one where nothing is recorded. */
-  scopeOf(ctx: Context): Context {
-    if (!this.#span.isOpen) return ctx;
-    return quietly(() => tracedScope(ctx, this)) ?? ctx;
+  /** Whether anything of it is recorded. */
+  get isOpen(): boolean {
+    return this.#span.isOpen;
   }
 
   /** A step begins, and with it the one before is over. */
   startStep(): void {
-    if (!this.#span.isOpen) return;
+    if (!this.isOpen) return;
     this.#endStep(false);
-    const attributes = { [ATTR_STEP]: this.#steps };
-    const options = { kind: SpanKind.INTERNAL, attributes };
-    const name = `step ${String(this.#steps)}`;
-    this.#step = new TraceSpan(this.tracing.tracer(), name, options, this.context);
+    const step = this.#steps;
+    this.#step = new TraceSpan(this.tracing, {
+      name: `step ${String(step)}`,
+      attributes: () => ({ 'celestea.step': step }),
+      parent: this.context,
+    });
     this.#steps += 1;
   }
 
@@ -86,7 +72,7 @@ export class TurnTrace implements CallScope {
   }
 
   watch(_signal: AbortSignal | undefined, giveUp: GiveUp): () => void {
-    if (this.#span.isOpen) this.#open.add(giveUp);
+    if (this.isOpen) this.#open.add(giveUp);
     return () => {
       this.#open.delete(giveUp);
     };
@@ -104,33 +90,24 @@ export class TurnTrace implements CallScope {
   end(outcome: TurnOutcome): void {
     const error = outcomeErrorParts(outcome);
     this.#endStep(outcome === 'cancelled');
-    if (error !== null) this.#fail(error.kind, error.message);
-    this.#end({ [ATTR_OUTCOME]: outcomePhase(outcome) });
+    if (error !== null) this.#span.fail(error.kind, error.message);
+    this.#end(outcomePhase(outcome));
   }
 
   /** The turn rejected: it was misused, or a seam broke. */
   reject(error: unknown): void {
+    const { errorType, message } = thrownError(error);
     this.#endStep(false);
-    this.#fail(
-      errorType(error),
-      quietly(() => (error instanceof Error ? error.message : String(error))),
-    );
-    this.#end({ [ATTR_OUTCOME]: 'error' });
+    this.#span.fail(errorType, message);
+    this.#end('error');
   }
 
-  #fail(type: string, message: string | undefined): void {
-    const { contentBytes } = this.tracing;
-    this.#span.set({ [ATTR_ERROR_TYPE]: type });
-    const isShown = contentBytes !== null && message !== undefined;
-    this.#span.fail(isShown ? boundedText(message, contentBytes) : undefined);
-  }
-
-  #end(attributes: Attributes): void {
+  #end(outcome: string): void {
     this.#span.set({
-      ...attributes,
+      'celestea.outcome': outcome,
       ...usageAttributes(this.#usage),
-      [ATTR_STEPS]: this.#steps,
-      ...(this.#output === null ? {} : { [ATTR_GEN_AI_OUTPUT_MESSAGES]: this.#output }),
+      'celestea.steps': this.#steps,
+      'gen_ai.output.messages': this.#output,
     });
     this.#span.end();
   }
@@ -147,29 +124,19 @@ export class TurnTrace implements CallScope {
 function turnAttributes(tracing: Tracing, { ctx, input, model }: TurnStart): Attributes {
   const { agentName, providerName, contentBytes } = tracing;
   const attributes: Attributes = {
-    [ATTR_GEN_AI_OPERATION_NAME]: GEN_AI_OPERATION_NAME_VALUE_INVOKE_AGENT,
-    [ATTR_GEN_AI_REQUEST_MODEL]: model,
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.request.model': model,
+    'gen_ai.agent.name': agentName,
+    'gen_ai.provider.name': providerName,
   };
-  if (agentName !== undefined) attributes[ATTR_GEN_AI_AGENT_NAME] = agentName;
-  if (providerName !== undefined) attributes[ATTR_GEN_AI_PROVIDER_NAME] = providerName;
-  const conversation = quietly(() => conversationOf(tracing, ctx));
-  if (typeof conversation === 'string') attributes[ATTR_GEN_AI_CONVERSATION_ID] = conversation;
+  const conversation: unknown = quietly(() => conversationOf(tracing, ctx));
+  if (typeof conversation === 'string') attributes['gen_ai.conversation.id'] = conversation;
   if (contentBytes !== null && typeof input === 'string') {
-    attributes[ATTR_GEN_AI_INPUT_MESSAGES] = inputMessages([userMessage(input)], contentBytes);
+    attributes['gen_ai.input.messages'] = inputMessages([userMessage(input)], contentBytes);
   }
   return attributes;
 }
 
 function conversationOf({ conversationId }: Tracing, ctx: Context): unknown {
   return typeof conversationId === 'function' ? conversationId(ctx) : conversationId;
-}
-
-/** What is missing or is no object stays as it is, for the loop to refuse. */
-function tracedScope(ctx: Context, trace: TurnTrace): Context {
-  const scope = ctx.scoped();
-  const llm: unknown = ctx.get(LLM_SERVICE);
-  const tools: unknown = ctx.get(TOOL_REGISTRY_SERVICE);
-  scope.provide(LLM_SERVICE, llmOfTurn(llm, trace));
-  scope.provide(TOOL_REGISTRY_SERVICE, toolsOfTurn(tools, trace));
-  return scope;
 }

@@ -1,5 +1,11 @@
 import { HangingLlm, testContext } from '@celestea/agent-loop/testing';
-import type { Llm, ToolRegistry } from '@celestea/core';
+import {
+  LLM_SERVICE,
+  TOOL_REGISTRY_SERVICE,
+  type Context,
+  type Llm,
+  type ToolRegistry,
+} from '@celestea/core';
 import { llmContract, toolRegistryContract } from '@celestea/core/contracts';
 import { DefaultToolRegistry } from '@celestea/tools';
 import { context } from '@opentelemetry/api';
@@ -8,7 +14,7 @@ import { afterAll, assert, beforeAll, describe, test } from 'vitest';
 
 import { tracedLlm, tracedTools } from '../src/index.ts';
 import { readOptions } from '../src/options.ts';
-import { llmOfTurn, toolsOfTurn } from '../src/traced-seams.ts';
+import { tracedScope } from '../src/traced-seams.ts';
 import { TurnTrace } from '../src/turn-trace.ts';
 import { contractLlm } from './support/contract-llm.ts';
 import { recorder } from './support/recorder.ts';
@@ -32,13 +38,13 @@ function byItself<Seam>(wrap: (options: object) => Seam): Traced<Seam> {
   return { seam: wrap({ tracer, captureContent: true }), dispose: expectAllEnded };
 }
 
-function ofTurn(wrap: (turn: TurnTrace) => unknown): Traced<unknown> {
+/** The seams of a turn, each taken out of its scope. */
+function ofTurn<Seam>(ctx: Context, seamOf: (scope: Context) => Seam): Traced<Seam> {
   const { tracer, expectAllEnded } = recorder();
-  const ctx = testContext({ llm: new HangingLlm() });
   const tracing = readOptions({ tracer, captureContent: true });
   const turn = new TurnTrace(tracing, { ctx, input: null, model: 'm' });
   return {
-    seam: wrap(turn),
+    seam: seamOf(tracedScope(ctx, turn)),
     dispose: () => {
       turn.end('completed');
       expectAllEnded();
@@ -48,7 +54,8 @@ function ofTurn(wrap: (turn: TurnTrace) => unknown): Traced<unknown> {
 
 const llms: Readonly<Record<string, (llm: Llm) => Traced<Llm>>> = {
   'a model that is traced by itself': (llm) => byItself((options) => tracedLlm(llm, options)),
-  'the model of a traced turn': (llm) => ofTurn((turn) => llmOfTurn(llm, turn)) as Traced<Llm>,
+  'the model of a traced turn': (llm) =>
+    ofTurn(testContext({ llm }), (scope) => scope.require(LLM_SERVICE)),
 };
 
 describe.each(Object.entries(llms))('%s', (_title, wrap) => {
@@ -66,7 +73,9 @@ const registries: Readonly<Record<string, (tools: ToolRegistry) => Traced<ToolRe
   'tools that are traced by themselves': (tools) =>
     byItself((options) => tracedTools(tools, options)),
   'the tools of a traced turn': (tools) =>
-    ofTurn((turn) => toolsOfTurn(tools, turn)) as Traced<ToolRegistry>,
+    ofTurn(testContext({ llm: new HangingLlm(), tools }), (scope) =>
+      scope.require(TOOL_REGISTRY_SERVICE),
+    ),
 };
 
 describe.each(Object.entries(registries))('%s', (_title, wrap) => {

@@ -14,7 +14,6 @@ import {
   type Context,
   type Llm,
   type ModelRequest,
-  type StreamEvent,
   type ToolInput,
 } from '@celestea/core';
 import { trace, type Tracer } from '@opentelemetry/api';
@@ -86,18 +85,6 @@ test('a tool call by itself has a span, which ends with its answer or when its s
   expectAllEnded();
 });
 
-test('a call whose signal cannot be read is made as it is', async () => {
-  const { tracer, span } = recorder();
-  const tools = tracedTools(new FakeToolRegistry({ work: () => 1 }), { tracer });
-  const options = {
-    get signal(): never {
-      throw new Error('no');
-    },
-  };
-  expect(await tools.dispatch(input, options)).toMatchObject({ error: 'no' });
-  expect(endOf(span('execute_tool work'))).toEqual(faulty('error', 'tool_error'));
-});
-
 test.each([
   ['call_00-aZ.b:9', true],
   ['a'.repeat(128), true],
@@ -112,42 +99,6 @@ test.each([
   await tools.dispatch({ ...input, call_id });
   const { attributes } = span('execute_tool work');
   expect(attributes['gen_ai.tool.call.id']).toBe(isTold ? call_id : undefined);
-});
-
-test('a reader can throw into a stream whose model knows what that is', async () => {
-  const { tracer, span, expectAllEnded } = recorder();
-  const came: unknown[] = [];
-  async function* replying(): AsyncGenerator<StreamEvent> {
-    try {
-      yield await Promise.resolve({ kind: 'text', text: 'He' });
-    } catch (error) {
-      came.push(error);
-      yield { kind: 'text', text: 'llo' };
-    }
-  }
-  const llm: Llm = {
-    generate: () => Promise.resolve(replying()),
-  };
-  const stream = await tracedLlm(llm, { tracer }).generate(request);
-  const iterator = stream[Symbol.asyncIterator]();
-  await iterator.next();
-  const why = new Error('enough');
-  expect(await iterator.throw?.(why)).toEqual({ done: false, value: { kind: 'text', text: 'llo' } });
-  expect(came).toEqual([why]);
-  expect(endOf(span('chat'))).toEqual(fine('abandoned'));
-  await expect(iterator.throw?.(why)).rejects.toBe(why);
-  expectAllEnded();
-});
-
-test('a stream without a throw has none', async () => {
-  const { tracer } = recorder();
-  const next = () => Promise.resolve({ done: true, value: undefined } as const);
-  const stream = { [Symbol.asyncIterator]: () => ({ next }) };
-  const llm: Llm = { generate: () => Promise.resolve(stream) };
-  const traced = await tracedLlm(llm, { tracer }).generate(request);
-  const iterator = traced[Symbol.asyncIterator]();
-  expect('throw' in iterator).toBe(false);
-  expect(await iterator.next()).toEqual({ done: true, value: undefined });
 });
 
 test('a thenable that a model gives is waited for once', async () => {

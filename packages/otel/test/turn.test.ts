@@ -2,6 +2,7 @@ import { agentLoopPlugin, createAgentLoop } from '@celestea/agent-loop';
 import {
   callTools,
   done,
+  failingLlm,
   FakeToolRegistry,
   say,
   ScriptedLlm,
@@ -10,6 +11,7 @@ import {
 } from '@celestea/agent-loop/testing';
 import { AGENT_LOOP_SERVICE, defaultAgentConfig, mountPlugins, type Context } from '@celestea/core';
 import { SpanKind } from '@opentelemetry/api';
+import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { expect, test } from 'vitest';
 
 import { traceLoop, traceLoopPlugin, tracedLlm, tracedTools } from '../src/index.ts';
@@ -211,4 +213,27 @@ test('a name that no tool has is not told', async () => {
   await traceLoop(createAgentLoop(config), { tracer }).runTurn(testContext({ llm }), 'Go.');
   expect(tree().join()).not.toContain('password');
   expect(JSON.stringify(span('execute_tool').attributes)).not.toContain('password');
+});
+
+test('every attribute is one of the conventions, or one of our own', async () => {
+  const { tracer, ended } = recorder();
+  const loop = traceLoop(createAgentLoop(defaultAgentConfig({ system_prompt: 'Be kind.' })), {
+    tracer,
+    agentName: 'clock',
+    providerName: 'openai',
+    conversationId: 's-1',
+    captureContent: true,
+  });
+  await loop.runTurnOutcome(context(), 'What time is it?', {
+    prepareStep: (request) => ({ ...request, max_tokens: 9, temperature: 0 }),
+  });
+  await loop.runTurn(testContext({ llm: failingLlm(new Error('no')) }), 'What time is it?');
+  const names = new Set(ended().flatMap(({ attributes }) => Object.keys(attributes)));
+  const known = Object.values<unknown>(conventions);
+  expect([...names].filter((name) => !known.includes(name)).sort()).toEqual([
+    'celestea.outcome',
+    'celestea.step',
+    'celestea.steps',
+  ]);
+  expect(names.size).toBe(25);
 });
