@@ -1,6 +1,5 @@
 import { outcomePhase, type TurnOutcome, type TurnOutcomePhase } from '@celestea/core';
 
-import { HELP_HINT } from './help.ts';
 import type { CliIo, Output } from './io.ts';
 import { styleOf } from './style.ts';
 import { safeLine, safeText } from './text.ts';
@@ -44,6 +43,8 @@ export const misused = (message: string): Refusal => new Refusal(EXIT.misuse, me
 
 /** It went wrong. */
 export const failed = (message: string): Refusal => new Refusal(EXIT.failed, message);
+
+const HELP_HINT = 'Try celestea --help.';
 
 /** Says what went wrong. */
 export function complain(stderr: Output, message: string): void {
