@@ -54,7 +54,6 @@ Colours: not when stdout is no terminal or NO_COLOR is set; FORCE_COLOR asks for
 Exit codes: 0 completed, 130 cancelled, 143 cancelled by SIGTERM, 2 misuse, 1 anything else.
 `;
 
-
 /** What stands over the prompt. */
 export const PROMPT_HINT = 'Ask about the files here. /help says more, Ctrl-D leaves.';
 
