@@ -76,9 +76,8 @@ const arrows = {
     '@celestea/tools',
     '@hono/node-server',
     'hono',
-    'hono/body-limit',
     'hono/cookie',
-    'hono/streaming',
+    'hono/route',
     'node:crypto',
     'node:events',
     'node:fs',
@@ -163,7 +162,7 @@ export default defineConfig(
   })),
   {
     files: ['packages/host/page/**/*.ts', 'packages/host/page/**/*.tsx'],
-    rules: onlyImports(['dompurify', 'marked', 'preact', 'preact/hooks']),
+    rules: onlyImports([core, 'dompurify', 'marked', 'preact', 'preact/hooks']),
   },
   {
     files: ['**/test/**', 'bench/**'],

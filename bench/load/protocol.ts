@@ -16,7 +16,6 @@ export interface ServerSettings {
   /** Streams and requests that have to be possible. */
   readonly streams: number;
   readonly ringBytes: number;
-  readonly queuedBytes: number;
 }
 
 /** What a server uses; bytes, unless it says otherwise. */

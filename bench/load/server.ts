@@ -9,7 +9,7 @@ import { loggedTools, pacedModel } from './script.ts';
 
 /** A server process: a host of scripted turns, which does as its parent says. */
 const settings = JSON.parse(process.argv[2] ?? '') as ServerSettings;
-const { folder, token, streams, ringBytes, queuedBytes } = settings;
+const { folder, token, streams, ringBytes } = settings;
 
 const tell = (message: FromServer): void => {
   process.send?.(message);
@@ -30,7 +30,6 @@ const host = createHost({
   },
   limits: { requestsPerMinute: 1_000_000, streams },
   ring: { maxBytes: ringBytes },
-  maxQueuedBytes: queuedBytes,
   onFault: (error, { method, path }) => {
     process.stderr.write(`${method} ${path}: ${String(error)}\n`);
   },

@@ -15,7 +15,7 @@ export interface LoadSettings {
   readonly paceMs: number;
   /** What a tool takes, in milliseconds. */
   readonly toolMs: number;
-  /** At least 6: what a stalled session tells in one frame is to fit into what is queued. */
+  /** At least 6: what a stalled session tells in one frame is to fit into that chunk. */
   readonly steps: number;
   /** Deltas a step. */
   readonly pieces: number;
@@ -26,7 +26,7 @@ export interface LoadSettings {
 
 /** Of each session so many bytes are kept for readers that come back. */
 export const RING_BYTES: number = 1024 * 1024;
-/** So many bytes are in flight to a reader that does not read. */
+/** No chunk of such a turn is larger: one is in flight to a reader that does not read. */
 export const QUEUED_BYTES: number = 1024 * 1024;
 
 /**

@@ -17,7 +17,7 @@ import type {
   ToServer,
   Verdict,
 } from './protocol.ts';
-import { QUEUED_BYTES, RING_BYTES, type LoadSettings } from './settings.ts';
+import { RING_BYTES, type LoadSettings } from './settings.ts';
 
 type ServerChild = Child<ToServer, FromServer>;
 type ReadersChild = Child<ToReaders, FromReaders>;
@@ -55,7 +55,7 @@ export class Stage {
   async startServer(): Promise<void> {
     const { readers, paceMs, toolMs } = this.#settings;
     const token = randomBytes(32).toString('base64url');
-    const limits = { streams: readers, ringBytes: RING_BYTES, queuedBytes: QUEUED_BYTES };
+    const limits = { streams: readers, ringBytes: RING_BYTES };
     const { folder, runsFile } = this;
     const settings: ServerSettings = { folder, runsFile, token, paceMs, toolMs, ...limits };
     const server: ServerChild = new Child('server.ts', settings);
@@ -96,7 +96,7 @@ export class Stage {
     });
     await inParallel(plans, WIDTH, (plan) => {
       const path = `/sessions/${String(this.sessions[plan.index])}/turns`;
-      return ask(this.#address, 'POST', path, { text: planText(plan) });
+      return ask(this.#address, 'POST', path, { input: planText(plan) });
     });
   }
 

@@ -94,7 +94,7 @@ test('a session that the terminal has open is listed, and a turn in it is refuse
   const { body } = await served.get('/api/sessions');
   expect(body['sessions']).toMatchObject([{ title: 'what is here?' }]);
   const [{ id = '' } = {}] = body['sessions'] as { id?: string }[];
-  const refused = await served.post(`/api/sessions/${id}/turns`, { text: 'hello' });
+  const refused = await served.post(`/api/sessions/${id}/turns`, { input: 'hello' });
   expect(refused.status).toBe(409);
   expect(refused.body['error']).toMatchObject({
     code: 'busy',

@@ -71,6 +71,7 @@ export {
   outcomeError,
   outcomeErrorParts,
   outcomePhase,
+  TURN_OUTCOMES,
 } from './turn-outcome.ts';
 export type { TurnError, TurnOutcome, TurnOutcomePhase } from './turn-outcome.ts';
 export type {
@@ -100,6 +101,7 @@ export { definePlugin, mountPlugins, pluginNames } from './plugin.ts';
 export type { Plugin } from './plugin.ts';
 export { AgentError, defaultAgentConfig } from './agent.ts';
 export type { AgentConfig, AgentLoop, AgentTurnOptions } from './agent.ts';
+export { SSE_EVENT_NAMES } from './loop-event.ts';
 export type { LoopEvent, SseEventName } from './loop-event.ts';
 export { formatInjection } from './injection.ts';
 export type { InjectionSource, PendingInjection } from './injection.ts';

@@ -23,13 +23,17 @@ export type LoopEvent =
   | { kind: 'turn_end'; outcome: TurnOutcome };
 
 /** The names of server-sent events that hosts of celestea agents speak. */
-export type SseEventName =
-  | 'text'
-  | 'thinking'
-  | 'tool'
-  | 'tool_result'
-  | 'turn_end'
-  | 'done'
-  | 'status'
-  | 'compact'
-  | 'question';
+export const SSE_EVENT_NAMES = [
+  'text',
+  'thinking',
+  'tool',
+  'tool_result',
+  'turn_end',
+  'done',
+  'status',
+  'compact',
+  'question',
+] as const;
+
+/** One of {@link SSE_EVENT_NAMES}. */
+export type SseEventName = (typeof SSE_EVENT_NAMES)[number];

@@ -15,7 +15,16 @@ export type TurnOutcome =
   | 'interrupted';
 
 /** The five ways a turn ends, as flat labels. */
-export type TurnOutcomePhase = 'completed' | 'cancelled' | 'error' | 'step_limit' | 'interrupted';
+export const TURN_OUTCOMES = [
+  'completed',
+  'cancelled',
+  'error',
+  'step_limit',
+  'interrupted',
+] as const;
+
+/** One of {@link TURN_OUTCOMES}. */
+export type TurnOutcomePhase = (typeof TURN_OUTCOMES)[number];
 
 /** The outcome of a `turn_end` row: a row without one reads as `completed`. */
 export function effectiveOutcome(outcome: TurnOutcome | undefined): TurnOutcome {
@@ -39,11 +48,9 @@ export function outcomeError(outcome: TurnOutcome): string | null {
   return parts === null ? null : `${parts.kind}: ${parts.message}`;
 }
 
-const LABELS: readonly unknown[] = ['completed', 'cancelled', 'step_limit', 'interrupted'];
-
 /** Whether a value read from outside has the shape of a {@link TurnOutcome}. */
 export function isTurnOutcome(value: unknown): value is TurnOutcome {
-  if (typeof value === 'string') return LABELS.includes(value);
+  if (typeof value === 'string') return value !== 'error' && TURN_OUTCOMES.some((one) => one === value);
   if (typeof value !== 'object' || value === null || !('error' in value)) return false;
   const { error } = value;
   return (

@@ -1,5 +1,4 @@
-import type { WireContext, WireSession } from '../src/http/wire.ts';
-import type { RowsPage, SessionState } from './model/conversation.ts';
+import type { WireContext, WirePage, WireSession, WireState } from '../src/wire.ts';
 
 /** Why the host refused, or could not be asked. */
 export interface ApiFailure {
@@ -13,8 +12,10 @@ export type ApiReply<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: ApiFailure };
 
-/** The state of a session, with what lists tell of it. */
-type OpenedState = SessionState & { readonly session: WireSession };
+/** What is told of one session. */
+interface OneSession {
+  readonly session: WireSession;
+}
 
 /** How many rows are asked for at a time. */
 const PAGE_ROWS = 200;
@@ -25,17 +26,17 @@ export function listSessions(): Promise<ApiReply<{ readonly sessions: readonly W
 }
 
 /** Makes an empty session. */
-export function createSession(): Promise<ApiReply<{ readonly session: WireSession }>> {
+export function createSession(): Promise<ApiReply<OneSession>> {
   return ask('POST', '/sessions', {});
 }
 
 /** What a session is doing at one instant. */
-export function readSession(id: string): Promise<ApiReply<OpenedState>> {
+export function readSession(id: string): Promise<ApiReply<OneSession & WireState>> {
   return ask('GET', `/sessions/${id}`);
 }
 
 /** The last rows before a place. */
-export function readRows(id: string, before: number): Promise<ApiReply<RowsPage>> {
+export function readRows(id: string, before: number): Promise<ApiReply<WirePage>> {
   return ask('GET', `/sessions/${id}/messages?before=${String(before)}&limit=${String(PAGE_ROWS)}`);
 }
 
@@ -45,21 +46,18 @@ export function readContext(id: string): Promise<ApiReply<{ readonly context: Wi
 }
 
 /** Makes a session of the rows up to the end of a turn. */
-export function forkSession(
-  id: string,
-  turn: string,
-): Promise<ApiReply<{ readonly session: WireSession }>> {
+export function forkSession(id: string, turn: string): Promise<ApiReply<OneSession>> {
   return ask('POST', `/sessions/${id}/fork`, { turn });
 }
 
 /** Starts a turn. */
-export function startTurn(id: string, text: string): Promise<ApiReply<object>> {
-  return ask('POST', `/sessions/${id}/turns`, { text });
+export function startTurn(id: string, input: string): Promise<ApiReply<object>> {
+  return ask('POST', `/sessions/${id}/turns`, { input });
 }
 
-/** Says something to the turn that runs. */
-export function steerTurn(id: string, text: string): Promise<ApiReply<object>> {
-  return ask('POST', `/sessions/${id}/steer`, { text });
+/** Sends something to the turn that runs. */
+export function steerTurn(id: string, input: string): Promise<ApiReply<object>> {
+  return ask('POST', `/sessions/${id}/steer`, { input });
 }
 
 /** Cancels the turn that runs. */

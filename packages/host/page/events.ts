@@ -1,18 +1,6 @@
-import type { EventAction } from './model/apply-event.ts';
-import { isPayload, numberOf, textOf, textOrNull } from './model/read-payload.ts';
+import { SSE_EVENT_NAMES } from '@celestea/core';
 
-/** Every name in `contracts/sse-events.json`: a browser hands over those it was asked for. */
-const NAMES = [
-  'text',
-  'thinking',
-  'tool',
-  'tool_result',
-  'turn_end',
-  'done',
-  'status',
-  'compact',
-  'question',
-];
+import type { EventAction } from './model/view.ts';
 
 /** What a stream of events tells of itself. */
 interface EventsListener {
@@ -38,26 +26,15 @@ export function listenToEvents(
     if (source.readyState === EventSource.CLOSED) listener.onRefused();
     else listener.onLost();
   };
-  for (const name of NAMES) {
-    source.addEventListener(name, ({ data }: MessageEvent<unknown>) => {
-      const event = readEvent(name, data);
-      if (event !== null) listener.onEvent(event);
+  // a browser hands over the events that it was asked for
+  for (const name of SSE_EVENT_NAMES) {
+    source.addEventListener(name, (event: Event) => {
+      // the host that sent this page made it, after the type
+      const envelope = JSON.parse(String((event as MessageEvent).data)) as object;
+      listener.onEvent({ ...envelope, type: 'event', name, now: Date.now() } as EventAction);
     });
   }
   return () => {
     source.close();
   };
-}
-
-/** `null` for what is no envelope. */
-function readEvent(name: string, data: unknown): EventAction | null {
-  if (typeof data !== 'string') return null;
-  const envelope: unknown = JSON.parse(data);
-  if (!isPayload(envelope)) return null;
-  const { payload } = envelope;
-  const seq = numberOf(envelope, 'seq');
-  if (!isPayload(payload) || seq === null) return null;
-  const session = textOf(envelope, 'session');
-  const turn = textOrNull(envelope, 'turn');
-  return { type: 'event', name, session, turn, seq, payload, now: Date.now() };
 }

@@ -1,10 +1,13 @@
 import { readContext, readRows, readSession, type ApiReply } from './api.ts';
 import { listenToEvents } from './events.ts';
 import { frameQueue, type FrameQueue } from './frame-queue.ts';
-import type { EventAction } from './model/apply-event.ts';
 import { conversation, type Action } from './model/conversation.ts';
-import { textOf } from './model/read-payload.ts';
-import { EMPTY_CONVERSATION, type Connection, type Conversation } from './model/view.ts';
+import {
+  EMPTY_CONVERSATION,
+  type Connection,
+  type Conversation,
+  type EventAction,
+} from './model/view.ts';
 import { takeStreamSlot } from './stream-slots.ts';
 
 /** The longest wait before the host is asked again, in milliseconds. */
@@ -194,15 +197,15 @@ export class SessionWatch {
   }
 
   #take(id: string, event: EventAction): void {
-    const phase = event.name === 'status' ? textOf(event.payload, 'phase') : '';
-    if (phase === 'lagged') {
+    const status = event.name === 'status' ? event.payload : null;
+    if (status?.phase === 'lagged') {
       void this.#follow(id);
       return;
     }
     this.#lastSeq = Math.max(this.#lastSeq, event.seq);
     this.#queue.push(event);
     // the last status of a turn: the session is open, and its next request costs little to make
-    if ('usage' in event.payload && phase !== 'progress') void this.#measure(id);
+    if (status !== null && 'milliseconds' in status) void this.#measure(id);
   }
 
   async #measure(id: string): Promise<void> {

@@ -2,15 +2,14 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
 import contract from '../../../contracts/sse-events.json' with { type: 'json' };
-import type { EventRing, HostEvent } from '../src/events/index.ts';
+import { eventStream, type EventStreamOptions } from '../src/events/event-stream.ts';
+import type { EventRing, RingEvent } from '../src/events/ring.ts';
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
 const isEnvelope = ajv.compile(contract.envelope);
 const payloads = new Map<string, ValidateFunction>(
   Object.entries(contract.events).map(([name, { payload }]) => [name, ajv.compile(payload)]),
 );
-
-export const NAMES: readonly string[] = [...payloads.keys()];
 
 /** The envelope that a frame holds. */
 export interface Envelope {
@@ -35,7 +34,7 @@ export function contractFaults(frame: { event?: string | undefined; data: string
   );
 }
 
-export const text = (delta: string, turn: string | null = 'turn-0'): HostEvent => ({
+export const text = (delta: string, turn: string | null = 'turn-0'): RingEvent => ({
   name: 'text',
   turn,
   payload: { delta },
@@ -84,14 +83,20 @@ export class Client extends Parsed {
     this.#reader = stream.getReader();
   }
 
-  /** Reads one chunk, however long it takes; calls while one is awaited await the same. */
+  /**
+   * Reads one chunk, however long it takes, but for the first of all, which says how long to wait;
+   * calls while one is awaited await the same.
+   */
   read(): Promise<void> {
     this.#pending ??= this.#reader.read().then(({ done, value }) => {
       this.#pending = null;
       if (done) this.isClosed = true;
-      if (value === undefined) return;
-      this.sizes.push(value.byteLength);
+      if (value === undefined) return undefined;
+      const isFirst = this.retries.length === 0;
       this.feed(value);
+      if (isFirst) return this.read();
+      this.sizes.push(value.byteLength);
+      return undefined;
     });
     return this.#pending;
   }
@@ -112,19 +117,30 @@ export const settle = (): Promise<void> =>
     setImmediate(resolve);
   });
 
-/** Counts the subscriptions that a ring has. */
-export function countSubscriptions(ring: EventRing): { count: number } {
-  const open = { count: 0 };
-  const subscribe = ring.subscribe.bind(ring);
-  ring.subscribe = (listener) => {
-    const unsubscribe = subscribe(listener);
-    let isOver = false;
-    open.count += 1;
-    return () => {
-      if (!isOver) open.count -= 1;
-      isOver = true;
-      unsubscribe();
-    };
-  };
-  return open;
-}
+/** What may still end a stream that was connected. */
+export const joined = new Set<() => void>();
+
+/** Someone who reads a ring. */
+export const connect = (ring: EventRing, options: Partial<EventStreamOptions> = {}): Client =>
+  new Client(
+    eventStream(ring, {
+      lastEventId: null,
+      heartbeatMs: 15_000,
+      retryMs: 1000,
+      snapshot: () => ({ running: null, approvals: [] }),
+      join: (close) => {
+        joined.add(close);
+        return () => {
+          joined.delete(close);
+        };
+      },
+      ...options,
+    }),
+  );
+
+/** The text of the latest frame of a ring. */
+export const lastFrame = (ring: EventRing): string =>
+  new TextDecoder().decode(ring.frame(ring.lastSeq));
+
+/** The JSON in a frame. */
+export const dataOf = (frame: string): string => /^data: (.*)$/m.exec(frame)?.[1] ?? '';

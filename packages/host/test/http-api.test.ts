@@ -1,12 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { callTools, done, FakeToolRegistry, Gate, say, think } from '@celestea/agent-loop/testing';
+import {
+  callTools,
+  done,
+  FakeToolRegistry,
+  Gate,
+  HangingLlm,
+  say,
+  think,
+} from '@celestea/agent-loop/testing';
 import { askBefore, DefaultToolRegistry, defineTool } from '@celestea/tools';
 import { describe, expect, test, vi } from 'vitest';
 
 import { createHost, type HostOptions } from '../src/index.ts';
 import { errorOf, TOKEN, withHost, type Reply } from './http-support.ts';
+import { partsOf } from './sessions-support.ts';
 
 const call = { id: 'call-1', name: 'work', args: { of: 2 } };
 
@@ -100,7 +109,7 @@ describe('turns', () => {
       const id = await host.session();
       const reader = await host.events(id);
       const turn = await host.turn(id);
-      const second = await host.post(`/api/sessions/${id}/turns`, { text: 'again' });
+      const second = await host.post(`/api/sessions/${id}/turns`, { input: 'again' });
       expect(second.status).toBe(409);
       expect(errorOf(second)).toMatchObject({ code: 'busy', details: { running: { turn } } });
       const { body } = await host.get(`/api/sessions/${id}`);
@@ -122,7 +131,7 @@ describe('turns', () => {
       const reader = await host.events(id);
       const turn = await host.turn(id);
       await reader.until(({ name }) => name === 'tool');
-      const steered = await host.post(`/api/sessions/${id}/steer`, { text: 'be brief' });
+      const steered = await host.post(`/api/sessions/${id}/steer`, { input: 'be brief' });
       expect(steered.status).toBe(202);
       gate.open();
       await reader.untilEnd(turn);
@@ -154,7 +163,7 @@ describe('turns', () => {
       const id = await host.session();
       for (const isOpen of [false, true]) {
         if (isOpen) await host.wholeTurn(id);
-        const steered = await host.post(`/api/sessions/${id}/steer`, { text: 'hm' });
+        const steered = await host.post(`/api/sessions/${id}/steer`, { input: 'hm' });
         const cancelled = await host.post(`/api/sessions/${id}/cancel`);
         expect([steered.status, cancelled.status]).toEqual([409, 409]);
         expect(errorOf(cancelled)['code']).toBe('idle');
@@ -220,10 +229,10 @@ test('the document and the sign of life are answered', async () => {
 
 describe('refusals', () => {
   test.each([
-    [{ text: 3 }, 'body.text: expected a text, got 3'],
-    [{}, 'body.text: expected a text, got undefined'],
-    [{ text: ' ' }, 'body.text: expected a text with words in it, got " "'],
-    [{ text: 'a', model: 'b' }, 'body.model: expected no such field, got one'],
+    [{ input: 3 }, 'body.input: expected a text, got 3'],
+    [{}, 'body.input: expected a text, got undefined'],
+    [{ input: ' ' }, 'body.input: expected a text with words in it, got " "'],
+    [{ input: 'a', model: 'b' }, 'body.model: expected no such field, got one'],
     [[], 'body: expected an object, got an array'],
     [null, 'body: expected an object, got null'],
   ])('the body %j is refused with what is wrong about it', async (body, message) => {
@@ -251,8 +260,8 @@ describe('refusals', () => {
     await withHost({}, async (host) => {
       const path = `/api/sessions/${await host.session()}/turns`;
       const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
-      const text = await host.ask('POST', path, { headers, body: '{"text":' });
-      const latin = Uint8Array.from('{"text":"\xff"}', (letter) => letter.charCodeAt(0));
+      const text = await host.ask('POST', path, { headers, body: '{"input":' });
+      const latin = Uint8Array.from('{"input":"\xff"}', (letter) => letter.charCodeAt(0));
       const bytes = await host.ask('POST', path, { headers, body: latin });
       expect([text.status, bytes.status]).toEqual([400, 400]);
     });
@@ -265,9 +274,9 @@ describe('refusals', () => {
         .filter(({ path }) => path.includes('{id}'))
         .map(({ method, path }) => {
           const url = `/api${path.replace('{id}', id).replace('{approval}', 'a')}`;
-          const body = { text: 'a', turn: 'turn-0', decision: 'allow' };
+          const body = { input: 'a', turn: 'turn-0', decision: 'allow' };
           const name = /(turns|steer|fork|cancel|approvals)/.exec(path)?.[1];
-          const field = { turns: 'text', steer: 'text', fork: 'turn', approvals: 'decision' }[
+          const field = { turns: 'input', steer: 'input', fork: 'turn', approvals: 'decision' }[
             name ?? ''
           ] as keyof typeof body | undefined;
           const sent = field === undefined ? {} : { [field]: body[field] };
@@ -301,7 +310,7 @@ describe('refusals', () => {
     };
     await withHost({ onFault, tools }, async (host) => {
       const id = await host.session();
-      const reply = await host.post(`/api/sessions/${id}/turns`, { text: 'hello' });
+      const reply = await host.post(`/api/sessions/${id}/turns`, { input: 'hello' });
       expect(reply.status).toBe(500);
       expect(errorOf(reply)).toEqual({ code: 'failed', message: 'the host is at fault' });
       const where = { method: 'POST', path: '/api/sessions/{id}/turns' };
@@ -317,7 +326,7 @@ describe('refusals', () => {
       expect(host.host.close()).toBe(host.host.close());
       await host.host.close();
       while (await reader.more());
-      const turn = await host.post(`/api/sessions/${id}/turns`, { text: 'hello' });
+      const turn = await host.post(`/api/sessions/${id}/turns`, { input: 'hello' });
       const events = await host.get(`/api/sessions/${id}/events`);
       expect([turn.status, events.status]).toEqual([410, 410]);
     });
@@ -325,7 +334,8 @@ describe('refusals', () => {
 });
 
 describe('options', () => {
-  const good = { folder: 'sessions', parts: {} } as unknown as HostOptions;
+  const parts = partsOf(new HangingLlm());
+  const good: HostOptions = { folder: 'sessions', parts };
 
   test.each<[string, object]>([
     ['token', { token: 'short' }],
@@ -335,7 +345,6 @@ describe('options', () => {
     ['limits.streams', { limits: { streams: 1.5 } }],
     ['limits.openSessions', { limits: { openSessions: -1 } }],
     ['heartbeatMs', { heartbeatMs: 2 ** 31 }],
-    ['maxQueuedBytes', { maxQueuedBytes: '1' }],
     ['ring.maxBytes', { ring: { maxBytes: 0 } }],
     ['onFault', { onFault: 'log' }],
   ])('a wrong %s is a TypeError that names it, and shows no token', (name, wrong) => {
@@ -344,8 +353,17 @@ describe('options', () => {
     expect(make).toThrow(new RegExp(`options\\.${name}: expected (?!.*"short")`));
   });
 
-  test('a wrong folder and wrong parts are TypeErrors', () => {
-    expect(() => createHost({ ...good, folder: '' })).toThrow(/^folder: expected a path/);
-    expect(() => createHost(good)).toThrow(/^parts\.llm: expected/);
+  test.each<[object, string]>([
+    [{ folder: '' }, 'folder: expected a path, got ""'],
+    [{ parts: null }, 'parts: expected an object, got null'],
+    [{ parts: { ...parts, llm: {} } }, 'parts.llm: expected a model with generate, got an object'],
+    [{ parts: { ...parts, tools: 1 } }, 'parts.tools: expected a function, got 1'],
+    [{ parts: { ...parts, config: 1 } }, 'parts.config: expected an object, got 1'],
+    [{ parts: { ...parts, now: 1 } }, 'parts.now: expected a function, got 1'],
+    [{ parts: { ...parts, progressMs: 0 } }, 'parts.progressMs: expected milliseconds above 0, got 0'],
+    [{ parts: { ...parts, timeouts: 5 } }, 'parts.timeouts: expected an object, got 5'],
+    [{ parts: { ...parts, loop: {} } }, 'parts.loop: expected a function that makes a loop, got an object'],
+  ])('%j is told by name', (wrong, message) => {
+    expect(() => createHost({ ...good, ...wrong })).toThrow(new TypeError(message));
   });
 });

@@ -108,7 +108,7 @@ describe('bodies', () => {
     });
   });
 
-  const large = `{"text":"${'a'.repeat(2 ** 21)}"}`;
+  const large = `{"input":"${'a'.repeat(2 ** 21)}"}`;
 
   test('2 MiB are refused by what their head says', async () => {
     await withServer({}, async ({ url }, host) => {
@@ -164,7 +164,7 @@ describe('bodies', () => {
       const path = `/api/sessions/${await host.session()}/turns`;
       const headers = { ...BEARER, ...JSON_TYPE };
       for (const name of ['__proto__', 'constructor', 'toString']) {
-        const body = `{"text":"a","${name}":{"polluted":true,"isOpen":true}}`;
+        const body = `{"input":"a","${name}":{"polluted":true,"isOpen":true}}`;
         expect((await host.ask('POST', path, { headers, body })).status).toBe(400);
       }
       const query = await host.get(`${path.replace('turns', 'messages')}?__proto__[polluted]=1`);
@@ -253,7 +253,7 @@ describe('limits', () => {
         const refused = await host.post(path, { decision: 'deny' });
         expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
       }
-      expect((await host.post(`/api/sessions/${id}/steer`, { text: 'a' })).status).toBe(429);
+      expect((await host.post(`/api/sessions/${id}/steer`, { input: 'a' })).status).toBe(429);
       expect((await host.get(answer)).status).toBe(429);
       vi.advanceTimersByTime(500);
       expect((await host.post(cancel)).status).toBe(409);

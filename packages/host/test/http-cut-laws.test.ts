@@ -202,7 +202,7 @@ async function runTurn(host: TestHost, plan: Plan, moments: Moments, id: string)
   const said: Promise<unknown>[] = [];
   moments.onMoment = async (now) => {
     if (plan.steers.includes(now)) {
-      said.push(host.post(`/api/sessions/${id}/steer`, { text: `at ${String(now)}` }));
+      said.push(host.post(`/api/sessions/${id}/steer`, { input: `at ${String(now)}` }));
     }
     const here = plan.visitors.filter(({ moment }) => moment === now);
     const begun = here.map((visitor) => ({ visitor, visit: new Visit(host, id, visitor) }));

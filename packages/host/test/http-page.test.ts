@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { pageFolderFor } from '../src/http/page-folder.ts';
+import { pageFolderFor } from '../src/http/page-files.ts';
 import { createHost, type HostOptions } from '../src/index.ts';
 import {
   BEARER,
@@ -73,19 +73,8 @@ describe('a built page', () => {
       const text = await full.text();
       expect([full.status, full.headers.get('content-type'), text]).toEqual([200, type, name]);
       checkHead(full, text, FOR_GOOD);
-      const tag = full.headers.get('etag') ?? '';
-      expect(tag).toMatch(/^"[\w-]{22}"$/);
-
       const head = await host.raw('HEAD', path, { headers: BEARER });
-      expect([head.status, await head.text(), head.headers.get('etag')]).toEqual([200, '', tag]);
-      for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-        const headers = { ...BEARER, 'if-none-match': known };
-        const same = await host.raw('GET', path, { headers });
-        expect([same.status, await same.text(), same.headers.get('etag')]).toEqual([304, '', tag]);
-        checkHead(same, '', FOR_GOOD);
-      }
-      const other = await host.raw('GET', path, { headers: { ...BEARER, 'if-none-match': '"x"' } });
-      expect([other.status, await other.text()]).toEqual([200, name]);
+      expect([head.status, await head.text()]).toEqual([200, '']);
     });
   });
 

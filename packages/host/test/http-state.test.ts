@@ -18,7 +18,7 @@ test('a damaged session is refused with what to do, and no path', async () => {
     const rows = fileText(turnRows(0, 'hi', 'Hello.'));
     writeFileSync(join(host.folder, `${id}.jsonl`), `${rows}no row\n`);
     const path = `/api/sessions/${id}`;
-    const start = await host.post(`${path}/turns`, { text: 'hello' });
+    const start = await host.post(`${path}/turns`, { input: 'hello' });
     for (const reply of [start, await host.get(`${path}/context`)]) {
       expect([reply.status, errorOf(reply)['code']]).toEqual([409, 'damaged']);
       const message = String(errorOf(reply)['message']);
@@ -63,7 +63,7 @@ test('what a turn did not take is told until the next one starts', async () => {
     const reader = await host.events(id);
     const turn = await host.turn(id);
     await reader.until(({ name }) => name === 'tool');
-    await host.post(`${path}/steer`, { text: 'too late' });
+    await host.post(`${path}/steer`, { input: 'too late' });
     expect(await undelivered()).toEqual([]);
     await host.post(`${path}/cancel`);
     await reader.untilEnd(turn);
@@ -87,7 +87,7 @@ test('a session that somebody else has open is told of as such', async () => {
     const log = await JsonlSessionLog.open(join(host.folder, `${id}.jsonl`));
     for (const row of turnRows(0, 'hi', 'Hello.').slice(0, 2)) log.append(row);
     expect(await isHeld()).toBe(true);
-    expect((await host.post(`/api/sessions/${id}/turns`, { text: 'a' })).status).toBe(409);
+    expect((await host.post(`/api/sessions/${id}/turns`, { input: 'a' })).status).toBe(409);
     await log.close();
     expect(await isHeld()).toBe(false);
     await host.wholeTurn(id);

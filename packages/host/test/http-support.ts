@@ -99,7 +99,7 @@ export class TestHost {
 
   /** Starts a turn and gives its id. */
   async turn(id: string, text = 'hello'): Promise<string> {
-    const { status, body } = await this.post(`/api/sessions/${id}/turns`, { text });
+    const { status, body } = await this.post(`/api/sessions/${id}/turns`, { input: text });
     expect(status).toBe(202);
     return String(body['turn']);
   }

@@ -1,11 +1,12 @@
 import { callTools, done, FakeToolRegistry, Gate, say } from '@celestea/agent-loop/testing';
+import { TURN_OUTCOMES, zeroUsage, type Usage } from '@celestea/core';
 import { askBefore, DefaultToolRegistry, defineTool } from '@celestea/tools';
+import { pino } from 'pino';
 import { register } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 
 import type { HostEvent } from '../src/events/index.ts';
 import { Observer } from '../src/observe/index.ts';
-import { OUTCOME_NAMES } from '../src/observe/seen-event.ts';
 import type { ApprovalDesk } from '../src/index.ts';
 import { BEARER, checkHead, JSON_TYPE, withHost, type TestHost } from './http-support.ts';
 
@@ -33,7 +34,8 @@ async function scrape(host: TestHost): Promise<Map<string, number>> {
 
 const observer = (isTool: (session: string, name: string) => boolean = () => true): Observer =>
   new Observer({
-    log: null,
+    log: pino({ enabled: false }),
+    onFault: () => undefined,
     redact: (text) => text,
     readers: () => 0,
     openSessions: () => 0,
@@ -171,11 +173,13 @@ describe('the metrics of a host', () => {
 });
 
 describe('an observer', () => {
+  const answer = { ok: true, value: 1, render: null, error: null, decision: null };
+
   const answered = (index: number): HostEvent[] => {
     const [turn, id] = ['turn-0', `call-${String(index)}`];
     return [
       { name: 'tool', turn, payload: { id, name: `tool-${String(index)}`, args: {} } },
-      { name: 'tool_result', turn, payload: { id, ok: true } },
+      { name: 'tool_result', turn, payload: { id, ...answer } },
     ];
   };
 
@@ -198,7 +202,7 @@ describe('an observer', () => {
     const seen = observer((session, name) => session === 'a' && real.has(name));
     const longs: HostEvent[] = [...real].flatMap((name) => [
       { name: 'tool', turn: 'turn-0', payload: { id: name, name, args: {} } },
-      { name: 'tool_result', turn: 'turn-0', payload: { id: name, ok: true } },
+      { name: 'tool_result', turn: 'turn-0', payload: { id: name, ...answer } },
     ]);
     for (let index = 0; index < 249; index += 1) {
       for (const event of answered(index)) seen.onEvent('a', event);
@@ -216,12 +220,13 @@ describe('an observer', () => {
   test('tells calls of the same id in two sessions apart', async () => {
     const seen = observer();
     const called = (name: string): HostEvent => {
-      return { name: 'tool', turn: 't', payload: { id: 'c', name } };
+      return { name: 'tool', turn: 't', payload: { id: 'c', name, args: {} } };
     };
     seen.onEvent('a', called('one'));
     seen.onEvent('b', called('two'));
     for (const session of ['a', 'b']) {
-      seen.onEvent(session, { name: 'tool_result', turn: 't', payload: { id: 'c', ok: false } });
+      const payload = { id: 'c', ...answer, ok: false };
+      seen.onEvent(session, { name: 'tool_result', turn: 't', payload });
     }
     const samples = await samplesOf(seen);
     for (const tool of ['one', 'two']) {
@@ -229,22 +234,21 @@ describe('an observer', () => {
     }
   });
 
-  test.each(OUTCOME_NAMES)('counts a turn that came to %s', async (phase) => {
+  test.each(TURN_OUTCOMES)('counts a turn that came to %s', async (phase) => {
     const seen = observer();
-    const payload = { phase, turn: 'turn-0', steps: 1, milliseconds: 1500, usage: {} };
+    const usage = zeroUsage();
+    const payload = { phase, turn: 'turn-0', steps: 1, milliseconds: 1500, usage };
     seen.onEvent('a', { name: 'status', turn: null, payload });
     const samples = await samplesOf(seen);
     expect(samples.get(`celestea_turns_ended_total{outcome="${phase}"}`)).toBe(1);
     expect(samples.get('celestea_turn_duration_seconds_sum')).toBe(1.5);
   });
 
-  test.each<[string, Record<string, unknown>]>([
-    ['counts that are none', { steps: -1, milliseconds: NaN, usage: { prompt_tokens: -7 } }],
-    ['counts that are missing', { usage: {} }],
-    ['counts of another type', { steps: '1', milliseconds: null, usage: { cache_read: '2' } }],
-  ])('takes %s for nothing', async (_, counts) => {
+  test('takes counts that are none for nothing', async () => {
     const seen = observer();
-    const payload = { phase: 'completed', turn: 'turn-0', ...counts };
+    const usage: Usage = { ...zeroUsage(), prompt_tokens: -7 };
+    const counts = { steps: -1, milliseconds: NaN, usage };
+    const payload = { phase: 'completed', turn: 'turn-0', ...counts } as const;
     seen.onEvent('a', { name: 'status', turn: null, payload });
     const samples = await samplesOf(seen);
     expect(samples.get('celestea_turns_ended_total{outcome="completed"}')).toBe(1);
@@ -252,13 +256,10 @@ describe('an observer', () => {
     expect(samples.get('celestea_model_tokens_total{kind="input"}')).toBe(0);
   });
 
-  test('takes no status of another kind for the end of a turn', async () => {
+  test('takes no turn that died with its process for one that ended here', async () => {
     const seen = observer();
-    for (const phase of ['interrupted', 'error', 'progress', 'toString', 3]) {
-      const usage = phase === 'progress' || phase === 'toString' ? { usage: {} } : {};
-      const payload = { phase, turn: 'turn-0', ...usage };
-      seen.onEvent('a', { name: 'status', turn: null, payload });
-    }
+    const payload = { phase: 'interrupted', turn: 'turn-0' } as const;
+    seen.onEvent('a', { name: 'status', turn: null, payload });
     const ended = [...(await samplesOf(seen))].filter(([name]) => name.includes('turns_ended'));
     expect(ended.map(([, count]) => count)).toEqual([0, 0, 0, 0, 0]);
   });

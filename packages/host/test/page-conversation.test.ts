@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { callState } from '../page/model/call-state.ts';
-import { conversation } from '../page/model/conversation.ts';
 import type { CallItem, Conversation, TurnView } from '../page/model/view.ts';
 import {
   after,
@@ -11,6 +10,7 @@ import {
   SESSION,
   type Cut,
   type Recording,
+  type SeenAction,
 } from './page-support.ts';
 
 let recording: Recording = { events: [], cuts: [] };
@@ -32,7 +32,7 @@ const callsOf = (turn: TurnView): CallItem[] =>
   turn.items.flatMap((item) => (item.kind === 'call' ? [item] : []));
 
 /** The view after the last event before one that fits. */
-const until = (fits: (name: string, payload: Record<string, unknown>) => boolean): Conversation => {
+const until = (fits: (name: string, payload: SeenAction['payload']) => boolean): Conversation => {
   const index = recording.events.findIndex(({ name, payload }) => fits(name, payload));
   expect(index).toBeGreaterThan(0);
   return after(opened(cutAt(0)), recording.events.slice(0, index));
@@ -89,7 +89,7 @@ describe('whenever a session is opened', () => {
     const [event] = recording.events;
     if (event === undefined) throw new Error('no event');
     const view = opened(cutAt(0));
-    expect(conversation(view, { ...event, session: 'another' })).toBe(view);
+    expect(after(view, [{ ...event, session: 'another' }])).toBe(view);
   });
 });
 
@@ -142,7 +142,7 @@ describe('a turn', () => {
 
   test('shows its reply while it streams', () => {
     const view = until((name, { text }) => name === 'done' && text === 'I look.');
-    expect(turnOf(view, 'turn-0').draft).toEqual({ reasoning: 'Let me look.', text: 'I look.' });
+    expect(turnOf(view, 'turn-0').draft).toEqual({ thinking: 'Let me look.', text: 'I look.' });
     expect(view.running?.turn).toBe('turn-0');
     expect(turnOf(whole, 'turn-0').draft).toBeNull();
     expect(whole.running).toBeNull();

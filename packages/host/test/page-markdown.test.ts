@@ -2,9 +2,7 @@ import fc from 'fast-check';
 import { Lexer } from 'marked';
 import { describe, expect, test } from 'vitest';
 
-import { closeMarks } from '../page/model/close-marks.ts';
-import { growBlocks, NO_BLOCKS, type Block, type Blocks } from '../page/model/markdown-blocks.ts';
-import { MAX_NESTING } from '../page/model/markdown-limits.ts';
+import { growBlocks, MAX_MARKDOWN, NO_BLOCKS, type Blocks } from '../page/model/markdown-blocks.ts';
 
 const REPLY = `# Heading
 
@@ -113,129 +111,20 @@ describe('the blocks of a text that grows', () => {
   });
 });
 
-describe('what a growing block has begun to mark', () => {
-  test.each([
-    ['plain', 'plain'],
-    ['a **bold', 'a **bold**'],
-    ['a **bold*', 'a **bold**'],
-    ['a **bold** b', 'a **bold** b'],
-    ['a **', 'a '],
-    ['a `co', 'a `co`'],
-    ['a `co` b', 'a `co` b'],
-    ['a `**` b', 'a `**` b'],
-    ['a ~~gone', 'a ~~gone~~'],
-    ['see [the docs](https://exam', 'see the docs'],
-    ['see [the do', 'see the do'],
-    ['see [the docs](https://a.example)', 'see [the docs](https://a.example)'],
-    ['title\n=', 'title'],
-    ['title\n-', 'title'],
-    ['- one\n-', '- one'],
-  ])('%j is shown as %j', (raw, shown) => {
-    expect(closeMarks(raw)).toBe(shown);
-  });
-});
-
-const HARD: [string, string][] = [
-  ['quotes in quotes', `${'>'.repeat(3000)}a`],
-  ['lists in lists', `${'1) '.repeat(2500)}a`],
-  ['lists under lists', Array.from({ length: 90 }, (_, at) => `${' '.repeat(2 * at)}- a`).join('\n')],
-  [
-    'loose lists under lists',
-    Array.from({ length: 90 }, (_, at) => `${' '.repeat(2 * at)}- a`).join('\n\n'),
-  ],
-  ['an address that never comes', `${'a.'.repeat(20_000)}@`],
-  ['brackets', '['.repeat(40_000)],
-  ['brackets of pictures', '!['.repeat(20_000)],
-  ['brackets apart', '[ '.repeat(20_000)],
-  ['emphasis in emphasis', '*a _b '.repeat(1500) + 'b_ a* '.repeat(1500)],
-  ['a long paragraph', 'word '.repeat(5000)],
-];
-
-const allOf = ({ settled, open }: Blocks): Block[] => [...settled, ...open];
-
-describe('what takes too much to read as Markdown is shown as it was written', () => {
-  test.each(HARD)('%s', (_what, hard) => {
-    const text = `**before**\n\n${hard}\n\n**after**\n`;
-    for (const blocks of [growBlocks(NO_BLOCKS, text), grownBy(text, 997)]) {
-      const all = allOf(blocks);
-      expect(all.filter(({ isPlain }) => isPlain).length).toBeGreaterThan(0);
-      const [first, last] = [all.at(0), all.at(-1)];
-      expect(first).toEqual({ raw: '**before**', code: null, isPlain: false });
-      expect(last).toMatchObject({ code: null, isPlain: false });
-      expect(last?.raw.trimEnd()).toBe('**after**');
-      const plain = all.filter(({ isPlain }) => isPlain).map(({ raw }) => raw);
-      for (const raw of plain) expect(hard).toContain(raw);
+describe('what is not read as Markdown is shown as it was written', () => {
+  test('a text that is too long, however it came', () => {
+    const text = '**word**\n\n'.repeat(MAX_MARKDOWN / 10);
+    const within = grownBy(text, 9973);
+    expect(within.open.every(({ isPlain }) => !isPlain)).toBe(true);
+    for (const blocks of [growBlocks(within, `${text}more`), growBlocks(NO_BLOCKS, `${text}more`)]) {
+      expect(blocks.settled).toEqual([]);
+      expect(blocks.open).toEqual([{ raw: `${text}more`, code: null, isPlain: true }]);
     }
   });
 
-  test('but not what is in a fence, which needs no reading', () => {
-    const code = `${'>'.repeat(3000)}\n\n${'x'.repeat(30_000)}`;
-    const text = `a\n\n\`\`\`ts extra\n${code}\n\`\`\`\n\nb **c**\n`;
-    for (const blocks of [growBlocks(NO_BLOCKS, text), grownBy(text, 997)]) {
-      const all = allOf(blocks);
-      expect(all.map(({ isPlain }) => isPlain)).toEqual([false, false, false]);
-      expect(all[1]?.code).toEqual({ text: code, language: 'ts' });
-    }
-    const open = growBlocks(NO_BLOCKS, `~~~\n${code}`);
-    expect(allOf(open).map((block) => block.code)).toEqual([{ text: code, language: '' }]);
+  test('a block that is nested too deep to be read', () => {
+    const text = `**before**\n\n${'>'.repeat(20_000)}a`;
+    const { settled, open } = growBlocks(growBlocks(NO_BLOCKS, '**before**\n\nsome\n'), text);
+    expect([...settled, ...open].at(-1)?.isPlain).toBe(true);
   });
-
-  test('and nothing of it is lost, whatever stands around it', () => {
-    const piece = fc.constantFrom(
-      'word\n',
-      '\n',
-      '- item\n',
-      '> q\n',
-      '```\n',
-      '~~~\n',
-      `${'> '.repeat(60)}deep\n`,
-      `${'y'.repeat(2100)}\n`,
-      '    four\n',
-    );
-    const lettersOf = (text: string): string => text.replaceAll(/\s/g, '');
-    fc.assert(
-      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-        const text = pieces.join('');
-        for (const blocks of [growBlocks(NO_BLOCKS, text), grownBy(text, 700)]) {
-          expect(lettersOf(rawOf(blocks).join(''))).toBe(lettersOf(text));
-        }
-      }),
-      { numRuns: 500, seed: 11 },
-    );
-  });
-
-  test('nesting counts from a bound on', () => {
-    const isPlain = (text: string): boolean[] =>
-      allOf(growBlocks(NO_BLOCKS, text)).map((block) => block.isPlain);
-    expect(isPlain(`${'>'.repeat(MAX_NESTING)} a`)).toEqual([false]);
-    expect(isPlain(`${'>'.repeat(MAX_NESTING + 1)} a`)).toEqual([true]);
-  });
-});
-
-/** The same by expressions that look again from every bracket. */
-function withoutOpenLink(text: string): string {
-  return text
-    .replace(/!?\[([^\]\n]*)\]\([^)\s]*$/, '$1')
-    .replace(/!?\[([^\]\n]*)$/, '$1');
-}
-
-test('an open link ends where expressions say', () => {
-  const piece = fc.constantFrom('[', ']', '(', ')', '!', 'a', ' ', '\n', '](', '![');
-  fc.assert(
-    fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
-      // what it does to other marks is not what this is about
-      const text = `${pieces.join('')}.`;
-      expect(closeMarks(text)).toBe(withoutOpenLink(text));
-    }),
-    { numRuns: 5000, seed: 5 },
-  );
-});
-
-test.each([
-  ['a ``co', 'a ``co``'],
-  ['a ``c`o', 'a ``c`o``'],
-  ['a ``co`', 'a ``co``'],
-  ['a ``b`` `c', 'a ``b`` `c`'],
-])('code that has begun in %j ends as in %j', (raw, shown) => {
-  expect(closeMarks(raw)).toBe(shown);
 });

@@ -9,14 +9,11 @@ import {
 import type { ToolCall, ToolRegistry } from '@celestea/core';
 import { askBefore, DefaultToolRegistry, defineTool } from '@celestea/tools';
 
-import type { EventAction } from '../page/model/apply-event.ts';
 import { conversation, type RowsPage, type SessionState } from '../page/model/conversation.ts';
-import { EMPTY_CONVERSATION, type Conversation } from '../page/model/view.ts';
-import type { HostEvent } from '../src/events/host-event.ts';
+import { EMPTY_CONVERSATION, type Conversation, type EventAction } from '../page/model/view.ts';
 import { messagePage } from '../src/http/message-rows.ts';
-import { viewApproval, viewRunning } from '../src/http/views.ts';
 import type { LiveSession } from '../src/sessions/index.ts';
-import { liveSession, partsOf } from './sessions-support.ts';
+import { liveSession, partsOf, type SeenEvent } from './sessions-support.ts';
 
 export const SESSION = 'a-session';
 
@@ -27,9 +24,12 @@ export interface Cut {
   readonly page: (before: number, limit: number) => RowsPage;
 }
 
+/** An event, of whatever name. */
+export type SeenAction = SeenEvent & Pick<EventAction, 'type' | 'session' | 'seq' | 'now'>;
+
 /** A session from its first event on. */
 export interface Recording {
-  readonly events: readonly EventAction[];
+  readonly events: readonly SeenAction[];
   /** One for each event, and one from before the first. */
   readonly cuts: readonly Cut[];
 }
@@ -142,7 +142,7 @@ async function finish(
 
 /** Keeps the events, and what the session was at each. */
 class Recorder implements Recording {
-  readonly events: EventAction[] = [];
+  readonly events: SeenAction[] = [];
   readonly cuts: Cut[];
   readonly #session: LiveSession;
 
@@ -151,7 +151,7 @@ class Recorder implements Recording {
     this.cuts = [this.#cut(-1)];
   }
 
-  readonly take = ({ name, turn, payload }: HostEvent): void => {
+  readonly take = ({ name, turn, payload }: SeenEvent): void => {
     const seq = this.events.length;
     const told = JSON.parse(JSON.stringify(payload)) as Record<string, unknown>;
     this.events.push({
@@ -170,8 +170,8 @@ class Recorder implements Recording {
     const rows = [...this.#session.rows()];
     const state = {
       session: { id: SESSION },
-      running: viewRunning(this.#session.running()),
-      approvals: this.#session.approvals.list().map(viewApproval),
+      running: this.#session.running(),
+      approvals: this.#session.approvals.list(),
       last_event_id: lastEventId,
       rows: rows.length,
       undelivered: [],
@@ -199,8 +199,8 @@ export function opened(
 }
 
 /** What is shown after events. */
-export const after = (view: Conversation, events: readonly EventAction[]): Conversation =>
-  events.reduce(conversation, view);
+export const after = (view: Conversation, events: readonly SeenAction[]): Conversation =>
+  events.reduce((now, event) => conversation(now, event as unknown as EventAction), view);
 
 /** What of a view does not depend on since when it was watched. */
 export function lasting({ turns, running, approvals, lastSeq }: Conversation): unknown {

@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { zeroUsage } from '@celestea/core';
+import { describe, expect, test, vi } from 'vitest';
 
-import { resultText } from '../page/model/result-text.ts';
+import { gistOf, resultText, wholeText } from '../page/model/result-text.ts';
 import { timelineLanes } from '../page/model/timeline-bars.ts';
 import type { Step } from '../page/model/view.ts';
 import { agoWords, counted, durationWords, tokensWords } from '../page/model/words.ts';
@@ -55,6 +56,44 @@ describe('a result in words', () => {
     const { parts, cut } = resultText(value);
     expect(parts.map(({ text }) => text)).toEqual(texts);
     expect(cut).toBeNull();
+  });
+});
+
+describe('a value', () => {
+  const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+
+  test('is its JSON, or says what of it is not shown', () => {
+    const deepest = nested(200);
+    expect(wholeText(deepest)).toEqual({ text: JSON.stringify(deepest, null, 2), isWhole: true });
+    const long = wholeText(['x'.repeat(1_000_001)]);
+    expect(long.isWhole).toBe(false);
+    expect(long.text.slice(999_990)).toBe(
+      `${'x'.repeat(10)}\n[… longer than 1,000,000 characters, the rest is left out …]`,
+    );
+  });
+
+  test('of an old log that is nested too deep to be written says so', () => {
+    const value = nested(8000);
+    const note = '[… nested too deep to be shown …]';
+    const written = vi.spyOn(JSON, 'stringify').mockImplementation(() => {
+      throw new RangeError('Maximum call stack size exceeded');
+    });
+    expect(wholeText(value)).toEqual({ text: note, isWhole: false });
+    expect(resultText(value).parts[0]?.text).toBe(note);
+    expect(gistOf({ path: 'a', value })).toBe('path=a value=…');
+    written.mockRestore();
+  });
+
+  test.each([
+    [{ command: 'ls -l' }, 'ls -l'],
+    [{ path: 'a.md', lines: [1, 2] }, 'path=a.md lines=[1,2]'],
+    [{}, ''],
+    ['a text', ''],
+    [null, ''],
+    [{ command: 'x'.repeat(200) }, `${'x'.repeat(120)}…`],
+    [{ a: 'x'.repeat(200), b: 1 }, `a=${'x'.repeat(118)}…`],
+  ])('%j has the gist %j', (args, gist) => {
+    expect(gistOf(args)).toBe(gist);
   });
 });
 
@@ -120,10 +159,8 @@ test.each([
 });
 
 test('tokens are counted in words, and none are not spoken of', () => {
-  const none = { prompt: 0, completion: 0, total: 0, cacheRead: 0, reasoning: 0 };
-  expect(tokensWords(none)).toBe('');
-  expect(tokensWords({ ...none, prompt: 1200, completion: 34, total: 1234 })).toBe(
-    '1,234 tokens (1,200 in, 34 out)',
-  );
+  const usage = { prompt_tokens: 1200, completion_tokens: 34, total_tokens: 1234 };
+  expect(tokensWords(zeroUsage())).toBe('');
+  expect(tokensWords({ ...zeroUsage(), ...usage })).toBe('1,234 tokens (1,200 in, 34 out)');
   expect(counted(1, 'step')).toBe('1 step');
 });

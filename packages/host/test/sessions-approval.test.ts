@@ -25,25 +25,21 @@ test('a question is published and listed until it is answered, and both are told
   const { desk, reader } = newDesk();
   const answer = desk.decide(request('a'));
   const [id = ''] = ids(desk);
-  const approval = { id, callId: 'a', tool: 'run_command', args: { command: 'ls' } };
-  expect(desk.list()).toEqual([{ ...approval, reason: 'it runs commands', askedMs: 5 }]);
+  const approval = {
+    id,
+    text: 'May run_command run? it runs commands',
+    call_id: 'a',
+    tool: 'run_command',
+    args: { command: 'ls' },
+    reason: 'it runs commands',
+    asked_ms: 5,
+  };
+  expect(desk.list()).toEqual([approval]);
   desk.allow(id);
   expect(await answer).toEqual({ kind: 'allow' });
   expect(desk.list()).toEqual([]);
   expect(reader.events).toEqual([
-    {
-      name: 'question',
-      turn: 'turn-3',
-      payload: {
-        id,
-        text: 'May run_command run? it runs commands',
-        call_id: 'a',
-        tool: 'run_command',
-        args: { command: 'ls' },
-        reason: 'it runs commands',
-        asked_ms: 5,
-      },
-    },
+    { name: 'question', turn: 'turn-3', payload: approval },
     {
       name: 'status',
       turn: 'turn-3',
@@ -74,7 +70,6 @@ test('an answer to a question that is not open is refused as gone', async () => 
   expect(await codeOf(() => { desk.allow(id); })).toBe('gone');
   expect(await codeOf(() => { desk.deny(id); })).toBe('gone');
   expect(await codeOf(() => { desk.allow('__proto__'); })).toBe('gone');
-  expect(() => { desk.allow(1 as never); }).toThrow('id: expected the id of a question, got 1');
 });
 
 test('a wrong reason leaves the question open', () => {
@@ -119,22 +114,4 @@ test('no two desks give the same id: a late answer of an earlier process meets n
   const desks = [newDesk().desk, newDesk().desk];
   for (const desk of desks) void desk.decide(request('a'));
   expect(new Set(desks.flatMap(ids)).size).toBe(2);
-});
-
-test('whoever listens badly does not decide', async () => {
-  const desk = new ApprovalDesk({
-    publish: () => {
-      throw new Error('a reader that fails');
-    },
-  });
-  const answer = desk.decide(request('a'));
-  desk.allow(ids(desk)[0] ?? '');
-  expect(await answer).toEqual({ kind: 'allow' });
-});
-
-test('a wrong option is told by name', () => {
-  const publish = (): void => undefined;
-  expect(() => new ApprovalDesk({ publish: 1 as never })).toThrow('publish: expected a function');
-  expect(() => new ApprovalDesk({ publish, turn: 1 as never })).toThrow('turn: expected a function');
-  expect(() => new ApprovalDesk({ publish, now: 1 as never })).toThrow('now: expected a function');
 });

@@ -11,7 +11,7 @@ import {
 import { JsonlSessionLog } from '@celestea/session';
 import { describe, expect, test } from 'vitest';
 
-import { HostError, LiveSession } from '../src/sessions/index.ts';
+import { HostError } from '../src/sessions/index.ts';
 import { codeOf, diskError, FaultyDisk, liveSession, partsOf } from './sessions-support.ts';
 
 describe('a disk that fails', () => {
@@ -144,30 +144,4 @@ describe('closing', () => {
       expect(await codeOf(use)).toBe('gone');
     }
   });
-});
-
-test('a wrong option is told by name', async () => {
-  const { session, path } = await liveSession(partsOf(new ScriptedLlm([])));
-  await session.close();
-  const log = await JsonlSessionLog.open(path);
-  const parts = partsOf(new ScriptedLlm([]));
-  const fine = { id: 'a', log, publish: (): void => undefined, parts };
-  const cases: [object, string][] = [
-    [{ id: 1 }, 'id: expected the id of a session, got 1'],
-    [{ log: {} }, 'log: expected an open JsonlSessionLog, got an object'],
-    [{ publish: null }, 'publish: expected a function, got null'],
-    [{ onIdle: 1 }, 'onIdle: expected a function, got 1'],
-    [{ parts: null }, 'parts: expected an object, got null'],
-    [{ parts: { ...parts, llm: {} } }, 'parts.llm: expected a model with generate, got an object'],
-    [{ parts: { ...parts, tools: 1 } }, 'parts.tools: expected a function, got 1'],
-    [{ parts: { ...parts, config: 1 } }, 'parts.config: expected an object, got 1'],
-    [{ parts: { ...parts, now: 1 } }, 'parts.now: expected a function, got 1'],
-    [{ parts: { ...parts, progressMs: 0 } }, 'parts.progressMs: expected milliseconds above 0, got 0'],
-    [{ parts: { ...parts, progressMs: NaN } }, 'parts.progressMs: expected milliseconds above 0, got NaN'],
-  ];
-  for (const [wrong, message] of cases) {
-    expect(() => new LiveSession({ ...fine, ...wrong })).toThrow(new TypeError(message));
-  }
-  expect(() => new LiveSession(null as never)).toThrow('options: expected an object, got null');
-  await log.close();
 });

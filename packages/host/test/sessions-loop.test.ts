@@ -47,14 +47,6 @@ describe('the loop of a session', () => {
     });
     expect(made).toEqual([['m', 'a-session']]);
   });
-
-  test.each([
-    ['timeouts', 5, 'parts.timeouts: expected an object, got 5'],
-    ['loop', {}, 'parts.loop: expected a function that makes a loop, got an object'],
-  ])('parts.%s %j is refused', async (name, value, message) => {
-    const parts = { ...partsOf(new HangingLlm()), [name]: value };
-    await expect(liveSession(parts)).rejects.toThrow(new TypeError(message));
-  });
 });
 
 describe('the logger of a host', () => {

@@ -15,8 +15,9 @@ import {
 import { JsonlSessionLog, type FileSystem } from '@celestea/session';
 import { onTestFinished } from 'vitest';
 
-import type { HostEvent, Publish } from '../src/events/host-event.ts';
-import { HostError, LiveSession, type LiveSessionParts } from '../src/sessions/index.ts';
+import type { Publish } from '../src/events/index.ts';
+import { HostError, type LiveSessionParts } from '../src/sessions/index.ts';
+import { LiveSession } from '../src/sessions/live-session.ts';
 
 /** A folder of the test's own, removed when it is over. */
 export function testFolder(): string {
@@ -39,13 +40,21 @@ export const turnRows = (number: number, input: string, reply: string): SessionE
   { type: 'turn_end', id: `turn-${String(number)}`, outcome: 'completed' },
 ];
 
+/** A `HostEvent`, of whatever name. */
+export interface SeenEvent {
+  readonly name: string;
+  readonly turn: string | null;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
 /** Keeps what was published, and waits for it. */
 export class Reader {
-  readonly events: HostEvent[] = [];
-  readonly #waiting: { fits: (event: HostEvent) => boolean; resolve: (event: HostEvent) => void }[] =
+  readonly events: SeenEvent[] = [];
+  readonly #waiting: { fits: (event: SeenEvent) => boolean; resolve: (event: SeenEvent) => void }[] =
     [];
 
-  readonly publish: Publish = (event) => {
+  readonly publish: Publish = ({ name, turn, payload }) => {
+    const event = { name, turn, payload: { ...payload } };
     this.events.push(event);
     for (const waiting of [...this.#waiting]) {
       if (!waiting.fits(event)) continue;
@@ -55,7 +64,7 @@ export class Reader {
   };
 
   /** The first event that fits, of those that were published or else are going to be. */
-  until(fits: (event: HostEvent) => boolean): Promise<HostEvent> {
+  until(fits: (event: SeenEvent) => boolean): Promise<SeenEvent> {
     const there = this.events.find(fits);
     if (there !== undefined) return Promise.resolve(there);
     return new Promise((resolve) => {
@@ -64,12 +73,12 @@ export class Reader {
   }
 
   /** The first status of a phase. */
-  status(phase: string): Promise<HostEvent> {
+  status(phase: string): Promise<SeenEvent> {
     return this.until(({ name, payload }) => name === 'status' && payload['phase'] === phase);
   }
 
   /** How the turn ended. */
-  end(turn: string): Promise<HostEvent> {
+  end(turn: string): Promise<SeenEvent> {
     return this.until(
       ({ name, turn: of, payload }) => name === 'status' && of === null && payload['turn'] === turn,
     );
@@ -109,7 +118,8 @@ export async function liveSession(
   const path = join(testFolder(), 'a-session.jsonl');
   const log = await JsonlSessionLog.open(path, fileSystem === undefined ? {} : { fileSystem });
   const reader = new Reader();
-  const session = new LiveSession({ id: 'a-session', log, publish: reader.publish, parts });
+  const onIdle = (): void => undefined;
+  const session = new LiveSession({ id: 'a-session', log, publish: reader.publish, parts, onIdle });
   onTestFinished(async () => {
     await session.close().catch(() => undefined);
   });

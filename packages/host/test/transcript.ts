@@ -71,9 +71,9 @@ export class Transcript {
     }
   }
 
-  #addStatus({ phase, input, texts }: Record<string, unknown>): void {
+  #addStatus({ phase, input, inputs }: Record<string, unknown>): void {
     if (phase === 'start') this.#add('user', { text: input });
-    const taken: unknown[] = phase === 'steered' && Array.isArray(texts) ? texts : [];
+    const taken: unknown[] = phase === 'steered' && Array.isArray(inputs) ? inputs : [];
     for (const text of taken) this.#add('user', { text });
   }
 

@@ -77,7 +77,7 @@ export class HostClient {
     const now = await this.get(`/api/sessions/${id}`);
     const after = String(now.body['last_event_id']);
     const stream = await this.#open('GET', `/api/sessions/${id}/events?lastEventId=${after}`, this.token);
-    const { body } = await this.post(`/api/sessions/${id}/turns`, { text });
+    const { body } = await this.post(`/api/sessions/${id}/turns`, { input: text });
     const events: SessionEvent[] = [];
     for await (const event of eventsOf(stream)) {
       events.push(event);

@@ -1,141 +1,120 @@
-import type { EventAction } from './apply-event.ts';
-import { OUTCOME_WORDS } from './outcome-words.ts';
-import {
-  isOutcomeKind,
-  numberOf,
-  textOf,
-  textOrNull,
-  textsOf,
-  tokensOf,
-  type Payload,
-} from './read-payload.ts';
+import type {
+  ApprovalDecision,
+  HostStatus,
+  Progress,
+  TurnOver,
+} from '../../src/events/host-event.ts';
 import { beginStep, endSteps, noteSteered } from './steps.ts';
-import { addNotice, addUser, endTurn } from './turn-items.ts';
-import { announced, changeTurn } from './turns.ts';
-import type { Conversation, OutcomeKind, TurnView } from './view.ts';
+import { addNotice, addUser, changeTurn, endTurn } from './turn-items.ts';
+import { announced, type Conversation, type EventAction, type TurnView } from './view.ts';
+import { OUTCOME_WORDS } from './words.ts';
+
+/** Where a status stands among the events. */
+type Place = Pick<EventAction, 'turn' | 'seq' | 'now'>;
 
 /** What is shown after the host told what it is doing. Phases that are not known are skipped. */
-export function applyStatus(state: Conversation, event: EventAction): Conversation {
-  const { payload } = event;
-  const phase = textOf(payload, 'phase');
-  switch (phase) {
+export function applyStatus(state: Conversation, status: HostStatus, place: Place): Conversation {
+  switch (status.phase) {
     case 'start':
-      return started(state, event);
+      return started(state, status.turn, status.input, place);
     case 'progress':
-      return progressed(state, event);
+      return progressed(state, status);
     case 'steer':
-      return { ...state, waiting: [...state.waiting, textOf(payload, 'text')] };
+      return { ...state, waiting: [...state.waiting, status.input] };
     case 'steered':
-      return steered(state, event);
-    case 'approval':
-      return settled(state, payload);
+      return steered(state, status.inputs, place);
+    case 'approval': {
+      const approvals = state.approvals.filter(({ id }) => id !== status.id);
+      const words = `${status.tool}: ${DECISION_WORDS[status.decision]}.`;
+      return announced({ ...state, approvals }, words);
+    }
     case 'diagnostic':
-      return noticed(state, event);
+      if (place.turn === null) return state;
+      return changeTurn(state, place.turn, (turn) => addNotice(turn, keyOf(place), status.message));
+    case 'completed':
+    case 'cancelled':
+    case 'error':
+    case 'step_limit':
+    case 'interrupted':
+      return ended(state, status, place);
+    case 'lagged': // what is shown is opened anew
+      return state;
     default:
-      return isOutcomeKind(phase) ? ended(state, event, phase) : state;
+      status satisfies never;
+      return state; // of a host that is newer than this page
   }
 }
 
-function started(state: Conversation, { payload, seq, now }: EventAction): Conversation {
-  const turn = textOf(payload, 'turn');
-  const input = textOf(payload, 'input');
+const DECISION_WORDS: Readonly<Record<ApprovalDecision, string>> = {
+  allow: 'allowed',
+  deny: 'denied',
+  withdrawn: 'no longer asked for',
+};
+
+const keyOf = ({ seq }: Place): string => `event-${String(seq)}`;
+
+function started(state: Conversation, turn: string, input: string, place: Place): Conversation {
   const begun = changeTurn(state, turn, (view) =>
-    beginStep(addUser(view, `event-${String(seq)}`, input), now),
+    beginStep(addUser(view, keyOf(place), input), place.now),
   );
-  const running = { turn, startedMs: now, step: 1, deltasPerSecond: null };
+  const running = { turn, startedMs: place.now, step: 1, deltasPerSecond: null };
   return announced({ ...begun, running, waiting: [] }, 'The agent is working.');
 }
 
-function progressed(state: Conversation, { payload }: EventAction): Conversation {
-  const used = numberOf(payload, 'context_tokens') ?? 0;
-  const window = numberOf(payload, 'window') ?? 0;
+function progressed(state: Conversation, status: Progress): Conversation {
+  const { context_tokens: used, window, total, steps: step, deltas_per_second } = status;
   const { running } = state;
   return {
     ...state,
-    totalTokens: tokensOf(payload, 'total') ?? state.totalTokens,
+    totalTokens: total,
     context: used > 0 ? { used, window } : state.context,
-    running:
-      running === null
-        ? null
-        : {
-            ...running,
-            step: numberOf(payload, 'steps') ?? running.step,
-            deltasPerSecond: numberOf(payload, 'deltas_per_second'),
-          },
+    running: running && { ...running, step, deltasPerSecond: deltas_per_second },
   };
 }
 
 /** The turn took lines: they stand in the conversation where it took them. */
-function steered(state: Conversation, { payload, turn, seq, now }: EventAction): Conversation {
-  const texts = textsOf(payload, 'texts');
+function steered(state: Conversation, lines: readonly string[], place: Place): Conversation {
   const waiting = [...state.waiting];
-  for (const text of texts) {
-    const index = waiting.indexOf(text);
+  for (const line of lines) {
+    const index = waiting.indexOf(line);
     if (index >= 0) waiting.splice(index, 1);
   }
   const next = { ...state, waiting };
-  if (turn === null) return next;
-  return changeTurn(next, turn, (view) => {
-    const told = texts.reduce(
-      (all, text, index) => addUser(all, `event-${String(seq)}-${String(index)}`, text),
-      view,
+  if (place.turn === null) return next;
+  return changeTurn(next, place.turn, (turn) => {
+    const told = lines.reduce(
+      (all, line, index) => addUser(all, `${keyOf(place)}-${String(index)}`, line),
+      turn,
     );
-    return noteSteered(told, now);
+    return noteSteered(told, place.now);
   });
 }
 
-function settled(state: Conversation, payload: Payload): Conversation {
-  const id = textOf(payload, 'id');
-  const approvals = state.approvals.filter((approval) => approval.id !== id);
-  const words: Record<string, string> = {
-    allow: 'allowed',
-    deny: 'denied',
-    withdrawn: 'no longer asked for',
-  };
-  const word = words[textOf(payload, 'decision')] ?? 'answered';
-  return announced({ ...state, approvals }, `${textOf(payload, 'tool')}: ${word}.`);
-}
-
-function noticed(state: Conversation, { payload, turn, seq }: EventAction): Conversation {
-  if (turn === null) return state;
-  const text = textOf(payload, 'message');
-  return changeTurn(state, turn, (view) => addNotice(view, `event-${String(seq)}`, text));
-}
-
-function ended(state: Conversation, event: EventAction, kind: OutcomeKind): Conversation {
-  const { payload } = event;
-  const id = textOf(payload, 'turn');
-  const turn = state.turns.find((view) => view.id === id);
+function ended(state: Conversation, status: TurnOver, place: Place): Conversation {
+  const { turn: id, total = state.totalTokens, undelivered: lines = [] } = status;
   const isRunning = state.running?.turn === id;
-  const undelivered = textsOf(payload, 'undelivered');
-  const next =
-    turn === undefined ? state : changeTurn(state, id, (view) => close(view, event, kind));
+  const isKnown = state.turns.some((turn) => turn.id === id);
+  const next = isKnown ? changeTurn(state, id, (turn) => close(turn, status, place)) : state;
+  const left = { number: next.undelivered.number + 1, value: { turn: id, lines } };
   const over: Conversation = {
     ...next,
-    running: isRunning ? null : next.running,
-    approvals: isRunning ? [] : next.approvals,
-    waiting: isRunning ? [] : next.waiting,
-    totalTokens: tokensOf(payload, 'total') ?? next.totalTokens,
-    undelivered:
-      undelivered.length === 0
-        ? next.undelivered
-        : { number: next.undelivered.number + 1, value: { turn: id, lines: undelivered } },
+    ...(isRunning ? { running: null, approvals: [], waiting: [] } : {}),
+    totalTokens: total,
+    undelivered: lines.length === 0 ? next.undelivered : left,
   };
-  return isRunning ? announced(over, `Turn over: ${OUTCOME_WORDS[kind]}.`) : over;
+  return isRunning ? announced(over, `Turn over: ${OUTCOME_WORDS[status.phase]}.`) : over;
 }
 
 /** The last status knows more than the event that ended the turn, and comes also without one. */
-function close(turn: TurnView, { payload, seq, now }: EventAction, kind: OutcomeKind): TurnView {
-  const error = textOrNull(payload, 'error') ?? turn.end?.error ?? null;
-  const reason = textOrNull(payload, 'reason');
-  const known =
-    turn.end === null ? endTurn(turn, `event-${String(seq)}`, { kind, error, reason }) : turn;
-  const closed = endSteps(known, kind === 'error', now);
+function close(turn: TurnView, status: TurnOver, place: Place): TurnView {
+  const { phase: kind, reason = null, error = turn.end?.error ?? null } = status;
+  const { steps = turn.stepCount, milliseconds = turn.milliseconds, usage = turn.tokens } = status;
+  const known = turn.end === null ? endTurn(turn, keyOf(place), { kind, error, reason }) : turn;
   return {
-    ...closed,
+    ...endSteps(known, kind === 'error', place.now),
     end: { kind: known.end?.kind ?? kind, error, reason },
-    stepCount: numberOf(payload, 'steps') ?? turn.stepCount,
-    milliseconds: numberOf(payload, 'milliseconds') ?? turn.milliseconds,
-    tokens: tokensOf(payload, 'usage') ?? turn.tokens,
+    stepCount: steps,
+    milliseconds,
+    tokens: usage,
   };
 }

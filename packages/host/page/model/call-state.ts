@@ -1,4 +1,4 @@
-import type { WireApproval } from '../../src/http/wire.ts';
+import type { WireApproval } from '../../src/wire.ts';
 import type { CallItem } from './view.ts';
 
 /** Where a call stands. */

@@ -1,5 +1,5 @@
-import type { WireApproval, WireMessage, WireRunning } from '../../src/http/wire.ts';
-import { applyEvent, type EventAction } from './apply-event.ts';
+import type { WirePage, WireRunning, WireSession, WireState } from '../../src/wire.ts';
+import { applyEvent } from './apply-event.ts';
 import { isOutsideTurns, turnsOfRows } from './rows.ts';
 import { beginStep, noteCall, noteReply } from './steps.ts';
 import { addUser, endTurn, joinTurns } from './turn-items.ts';
@@ -9,25 +9,17 @@ import {
   type Connection,
   type ContextView,
   type Conversation,
+  type EventAction,
   type TurnView,
 } from './view.ts';
 
 /** What a session is doing at one instant: `rows` and `last_event_id` belong together. */
-export interface SessionState {
-  readonly session: { readonly id: string };
-  readonly running: WireRunning | null;
-  readonly approvals: readonly WireApproval[];
-  readonly last_event_id: number;
-  readonly rows: number;
-  /** Steering lines that the last turn which ended did not take, as long as its host runs. */
-  readonly undelivered: readonly string[];
-}
+export type SessionState = Omit<WireState, 'held_elsewhere'> & {
+  readonly session: Pick<WireSession, 'id'>;
+};
 
-/** Rows, newest page first: `previous` is the `before` of the page before this one. */
-export interface RowsPage {
-  readonly messages: readonly WireMessage[];
-  readonly previous: number | null;
-}
+/** Rows, newest page first. */
+export type RowsPage = Omit<WirePage, 'next'>;
 
 /** What happens to what is shown. Times are in milliseconds since 1970, by the page's clock. */
 export type Action =
@@ -153,8 +145,8 @@ function withInput(turn: TurnView, input: string): TurnView {
 
 /** What was thought is written piece by piece, while the reply is still under way. */
 function draftOf({ draft }: TurnView, { reply }: WireRunning): TurnView['draft'] {
-  const reasoning = (draft?.reasoning ?? '') + reply.thinking;
-  return reasoning === '' && reply.text === '' ? null : { reasoning, text: reply.text };
+  const thinking = (draft?.thinking ?? '') + reply.thinking;
+  return thinking === '' && reply.text === '' ? null : { thinking, text: reply.text };
 }
 
 /** The steps of a turn that is joined later count from where it was joined. */

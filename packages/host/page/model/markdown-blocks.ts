@@ -1,20 +1,18 @@
 import { Lexer, type Token, type Tokens } from 'marked';
 
-import { isReadable, markdownParts, type MarkdownPart } from './markdown-limits.ts';
-
 /** A block of Markdown: a paragraph, a list, a fence. */
 export interface Block {
   /** As it was written. */
   readonly raw: string;
   /** Of a fence, its text and language; `null` for every other block. */
   readonly code: { readonly text: string; readonly language: string } | null;
-  /** Whether it is shown as it was written: reading it as Markdown would take too much. */
+  /** Whether it is shown as it was written: it is too long to be read as Markdown, or cannot be. */
   readonly isPlain: boolean;
 }
 
 /** The blocks of a text that grows. */
 export interface Blocks {
-  /** They will not change, whatever comes. */
+  /** They will not change as long as the text goes on within {@link MAX_MARKDOWN}. */
   readonly settled: readonly Block[];
   /** They may. */
   readonly open: readonly Block[];
@@ -26,23 +24,18 @@ export interface Blocks {
 /** Of no text. */
 export const NO_BLOCKS: Blocks = { settled: [], open: [], settledLength: 0, text: '' };
 
+/** A longer text is not read as Markdown, in UTF-16 units: the worst of it would take too long. */
+export const MAX_MARKDOWN = 100_000;
+
 /**
  * The blocks of a text that begins with the one before: only what was not settled is read again.
  * A text that begins otherwise is read anew.
  */
 export function growBlocks(before: Blocks, text: string): Blocks {
   if (text === before.text) return before;
+  if (text.length > MAX_MARKDOWN) return { ...NO_BLOCKS, open: [plainBlock(text)], text };
   if (!text.startsWith(before.text)) return growBlocks(NO_BLOCKS, text);
   const rest = text.slice(before.settledLength);
-  if (isReadable(rest)) return grownBy(before, text, rest);
-  const parts = markdownParts(rest);
-  return parts.reduce((blocks, part, index) => {
-    const isLast = index === parts.length - 1;
-    return isLast ? withOpen(blocks, part, text) : withSettled(blocks, part);
-  }, before);
-}
-
-function grownBy(before: Blocks, text: string, rest: string): Blocks {
   const tokens = blockTokens(rest);
   if (tokens === null) return { ...before, open: [plainBlock(rest)], text };
   const settledCount = countSettled(tokens);
@@ -56,48 +49,8 @@ function grownBy(before: Blocks, text: string, rest: string): Blocks {
   };
 }
 
-/** A part behind which another has begun changes no more. */
-function withSettled(before: Blocks, part: MarkdownPart): Blocks {
-  return {
-    ...before,
-    settled: [...before.settled, ...partBlocks(part)],
-    settledLength: before.settledLength + part.raw.length,
-  };
-}
-
-function withOpen(before: Blocks, part: MarkdownPart, text: string): Blocks {
-  return part.kind === 'markdown'
-    ? grownBy(before, text, part.raw)
-    : { ...before, open: partBlocks(part), text };
-}
-
-function partBlocks({ kind, raw }: MarkdownPart): Block[] {
-  switch (kind) {
-    case 'markdown': {
-      const tokens = blockTokens(raw);
-      return tokens === null ? [plainBlock(raw)] : blocksOf(tokens);
-    }
-    case 'plain':
-      return [plainBlock(raw)];
-    case 'fence':
-      return [fenceBlock(raw)];
-    default:
-      return kind satisfies never;
-  }
-}
-
 function plainBlock(raw: string): Block {
   return { raw: raw.trimEnd(), code: null, isPlain: true };
-}
-
-function fenceBlock(raw: string): Block {
-  const [first = '', ...lines] = raw.split('\n');
-  const fence = /^ *(`+|~+)[ \t]*(\S*)/.exec(first);
-  const [, mark = '', language = ''] = fence ?? [];
-  const last = lines.findLastIndex((line) => line !== '');
-  const isClosed = lines[last]?.trim().startsWith(mark) === true;
-  const text = (isClosed ? lines.slice(0, last) : lines).join('\n');
-  return { raw, code: { text, language }, isPlain: false };
 }
 
 /** The blocks alone: what is in their lines is read when they are drawn. `null` when it fails. */
@@ -105,7 +58,7 @@ function blockTokens(text: string): Token[] | null {
   try {
     return new Lexer({ gfm: true }).blockTokens(text);
   } catch {
-    return null;
+    return null; // nested too deep
   }
 }
 

@@ -1,6 +1,8 @@
-import { isPayload, type Payload } from './read-payload.ts';
-import { writeValue, type ValueText } from './value-text.ts';
+import { isRecord } from '@celestea/core';
+
+import type { Item } from './view.ts';
 import { beginningOf } from './visible-text.ts';
+import { countWords } from './words.ts';
 
 /** A piece of a result, as text. */
 interface ResultPart {
@@ -29,14 +31,54 @@ export function resultText(value: unknown): ResultText {
   return { parts, cut: cutOf(value, parts) };
 }
 
-/** Any value as text that can be read. */
-export function valueText(value: unknown): string {
-  return wholeText(value).text;
+/** A value as a text that can be read. */
+interface ValueText {
+  readonly text: string;
+  /** Whether all of the value stands there. */
+  readonly isWhole: boolean;
 }
+
+/** More of a value is not written, in UTF-16 units. */
+const MAX_LENGTH = 1_000_000;
+
+/** Any value as text that can be read. */
+export const valueText = (value: unknown): string => wholeText(value).text;
 
 /** The same, and whether it is all of the value. */
 export function wholeText(value: unknown): ValueText {
-  return typeof value === 'string' ? { text: value, isWhole: true } : writeValue(value);
+  if (typeof value === 'string') return { text: value, isWhole: true };
+  const text = jsonText(value, 2);
+  if (text === null) return { text: '[… nested too deep to be shown …]', isWhole: false };
+  if (text.length <= MAX_LENGTH) return { text, isWhole: true };
+  const rest = `[… longer than ${countWords(MAX_LENGTH)} characters, the rest is left out …]`;
+  return { text: `${beginningOf(text, MAX_LENGTH)}\n${rest}`, isWhole: false };
+}
+
+/** `null` for what ends the stack, as rows of old logs may; new ones are nested no deeper than 200. */
+function jsonText(value: unknown, indent: number): string | null {
+  try {
+    return JSON.stringify(value, null, indent);
+  } catch {
+    return null;
+  }
+}
+
+/** What an item says, for when it cannot be drawn. */
+export function plainText(item: Item): string {
+  switch (item.kind) {
+    case 'user':
+    case 'reasoning':
+    case 'reply':
+    case 'notice':
+      return item.text;
+    case 'call': {
+      const { name, args, result } = item;
+      const came = result === null ? '' : `\n${result.error ?? valueText(result.value)}`;
+      return `${name} ${valueText(args)}${came}`;
+    }
+    default:
+      return item satisfies never;
+  }
 }
 
 /** The arguments of a call on one line: of one text alone, that text. */
@@ -47,7 +89,7 @@ export function gistOf(args: unknown): string {
   if (entries.length === 1 && typeof only?.[1] === 'string') return shortened(only[1]);
   let gist = '';
   for (const [name, value] of entries) {
-    const text = typeof value === 'string' ? value : writeValue(value, '', GIST).text;
+    const text = typeof value === 'string' ? value : (jsonText(value, 0) ?? '…');
     gist += `${gist === '' ? '' : ' '}${name}=${beginningOf(text, GIST + 1)}`;
     if (gist.length > GIST) break;
   }
@@ -60,7 +102,7 @@ function shortened(text: string): string {
 
 function partsOf(value: unknown): ResultPart[] {
   if (value === null || value === undefined) return [];
-  if (!isPayload(value)) return [{ label: '', text: valueText(value) }];
+  if (!isRecord(value)) return [{ label: '', text: valueText(value) }];
   if (typeof value['stdout'] === 'string' && typeof value['stderr'] === 'string') {
     return commandParts(value);
   }
@@ -70,7 +112,7 @@ function partsOf(value: unknown): ResultPart[] {
   return [{ label: '', text: valueText(value) }];
 }
 
-function commandParts(value: Payload): ResultPart[] {
+function commandParts(value: Record<string, unknown>): ResultPart[] {
   const { exit_code: code, signal, timed_out, note } = value;
   const end = typeof code === 'number' ? `exit code ${String(code)}` : `ended by ${String(signal)}`;
   const timed = timed_out === true ? `${end}, its time was up` : end;
@@ -83,7 +125,7 @@ function commandParts(value: Payload): ResultPart[] {
 }
 
 /** The small fields beside a text, on one line. */
-function shortFields(fields: Payload): string {
+function shortFields(fields: Record<string, unknown>): string {
   return Object.entries(fields)
     .filter(([name]) => name !== 'text' && name !== 'note')
     .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
@@ -92,7 +134,7 @@ function shortFields(fields: Payload): string {
 }
 
 function cutOf(value: unknown, parts: readonly ResultPart[]): string | null {
-  if (isPayload(value) && value['truncated'] === true) {
+  if (isRecord(value) && value['truncated'] === true) {
     const note = value['note'];
     return typeof note === 'string' ? note : 'something was left out';
   }

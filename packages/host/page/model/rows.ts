@@ -1,5 +1,4 @@
-import type { WireMessage } from '../../src/http/wire.ts';
-import { isOutcomeKind, isDenial } from './read-payload.ts';
+import type { WireMessage } from '../../src/wire.ts';
 import { addCall, addDelta, addResult, addUser, endTurn, finishReply } from './turn-items.ts';
 import { emptyTurn, type TurnView } from './view.ts';
 
@@ -30,18 +29,16 @@ function addRow(turn: TurnView, row: WireMessage): TurnView {
     case 'assistant':
       return finishReply(turn, key, row.text);
     case 'thinking':
-      return addDelta(turn, 'reasoning', row.text);
+      return addDelta(turn, 'thinking', row.text);
     case 'tool_call':
       return addCall(turn, key, row, null);
     case 'tool_result': {
-      const { id, ok, value, error, abandoned } = row;
-      const told = { isDenied: isDenial(error), isAbandoned: abandoned === true };
+      const { id, ok, value, error, denied = false, abandoned = false } = row;
+      const told = { isDenied: denied, isAbandoned: abandoned };
       return addResult(turn, key, id, { ok, value, error, render: null, ...told }, null);
     }
-    case 'turn_end': {
-      const kind = isOutcomeKind(row.outcome) ? row.outcome : 'interrupted';
-      return endTurn(turn, key, { kind, error: row.error, reason: null });
-    }
+    case 'turn_end':
+      return endTurn(turn, key, { kind: row.outcome, error: row.error, reason: null });
     default:
       return row satisfies never;
   }

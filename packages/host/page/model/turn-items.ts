@@ -1,4 +1,25 @@
-import type { CallItem, CallResult, Item, TurnEnd, TurnView } from './view.ts';
+import {
+  emptyTurn,
+  type CallItem,
+  type CallResult,
+  type Conversation,
+  type Item,
+  type TurnEnd,
+  type TurnView,
+} from './view.ts';
+
+/** Changes one turn, which is made when there is none of that id. */
+export function changeTurn(
+  state: Conversation,
+  id: string,
+  change: (turn: TurnView) => TurnView,
+): Conversation {
+  const { turns } = state;
+  const index = turns.findLastIndex((turn) => turn.id === id);
+  const known = turns[index];
+  if (known === undefined) return { ...state, turns: [...turns, change(emptyTurn(id))] };
+  return { ...state, turns: turns.with(index, change(known)) };
+}
 
 /** A call as it is told of, by a row or by an event. */
 interface ToldCall {
@@ -8,13 +29,9 @@ interface ToldCall {
 }
 
 /** A piece of the reply that is under way. */
-export function addDelta(turn: TurnView, part: 'reasoning' | 'text', delta: string): TurnView {
-  const { reasoning, text } = turn.draft ?? { reasoning: '', text: '' };
-  const draft =
-    part === 'reasoning'
-      ? { reasoning: reasoning + delta, text }
-      : { reasoning, text: text + delta };
-  return { ...turn, draft };
+export function addDelta(turn: TurnView, part: 'thinking' | 'text', delta: string): TurnView {
+  const draft = turn.draft ?? { thinking: '', text: '' };
+  return { ...turn, draft: { ...draft, [part]: draft[part] + delta } };
 }
 
 /** What was thought so far becomes an item; what was said so far is given up for what is known. */
@@ -22,8 +39,8 @@ function closeDraft(turn: TurnView, key: string): TurnView {
   const { draft } = turn;
   if (draft === null) return turn;
   const closed = { ...turn, draft: null };
-  if (draft.reasoning === '') return closed;
-  return addItem(closed, { kind: 'reasoning', key: `${key}-reasoning`, text: draft.reasoning });
+  if (draft.thinking === '') return closed;
+  return addItem(closed, { kind: 'reasoning', key: `${key}-reasoning`, text: draft.thinking });
 }
 
 /** The reply of a step is complete; an empty one says nothing. */
@@ -97,8 +114,8 @@ export function endTurn(turn: TurnView, key: string, end: TurnEnd): TurnView {
 /** Two parts of the same turn as one: `older` comes from a page before that of `newer`. */
 export function joinTurns(older: TurnView, newer: TurnView): TurnView {
   if (newer.items.length === 0 && newer.draft !== null) {
-    const reasoning = (older.draft?.reasoning ?? '') + newer.draft.reasoning;
-    return { ...newer, items: older.items, draft: { ...newer.draft, reasoning } };
+    const thinking = (older.draft?.thinking ?? '') + newer.draft.thinking;
+    return { ...newer, items: older.items, draft: { ...newer.draft, thinking } };
   }
   const answered = new Map<string, CallItem>();
   for (const item of newer.items) {

@@ -1,20 +1,20 @@
-import type { WireApproval } from '../../src/http/wire.ts';
+import type { TurnOutcomePhase, Usage } from '@celestea/core';
 
-/** The five ends of a turn, as the wire names them. */
-export const OUTCOME_KINDS = [
-  'completed',
-  'cancelled',
-  'error',
-  'step_limit',
-  'interrupted',
-] as const;
+import type { HostEvent } from '../../src/events/host-event.ts';
+import type { WireApproval, WireReply } from '../../src/wire.ts';
 
-/** One of {@link OUTCOME_KINDS}. */
-export type OutcomeKind = (typeof OUTCOME_KINDS)[number];
+/** An event of the stream, out of its envelope. */
+export type EventAction = HostEvent & {
+  readonly type: 'event';
+  readonly session: string;
+  readonly seq: number;
+  /** When it came, in milliseconds since 1970. */
+  readonly now: number;
+};
 
 /** How a turn ended. */
 export interface TurnEnd {
-  readonly kind: OutcomeKind;
+  readonly kind: TurnOutcomePhase;
   /** What went wrong; `null` unless the kind is `error`. */
   readonly error: string | null;
   /** Why it was cancelled, when somebody said and this page was told. */
@@ -80,21 +80,6 @@ interface NoticeItem {
 /** What a turn consists of, in its order. */
 export type Item = UserItem | ReasoningItem | ReplyItem | CallItem | NoticeItem;
 
-/** What of a reply has come so far. */
-interface Draft {
-  readonly reasoning: string;
-  readonly text: string;
-}
-
-/** Tokens, as the host counts them. */
-export interface Tokens {
-  readonly prompt: number;
-  readonly completion: number;
-  readonly total: number;
-  readonly cacheRead: number;
-  readonly reasoning: number;
-}
-
 /** A call in a step, by the clock of this page. */
 export interface StepCall {
   readonly id: string;
@@ -121,7 +106,8 @@ export interface TurnView {
   /** The id of the turn; of rows that belong to none, one that no turn has. */
   readonly id: string;
   readonly items: readonly Item[];
-  readonly draft: Draft | null;
+  /** What of a reply has come so far. */
+  readonly draft: WireReply | null;
   readonly end: TurnEnd | null;
   /** Only those that were watched. */
   readonly steps: readonly Step[];
@@ -130,7 +116,7 @@ export interface TurnView {
   /** Requests made to the model; `null` when this page was not told. */
   readonly stepCount: number | null;
   readonly milliseconds: number | null;
-  readonly tokens: Tokens | null;
+  readonly tokens: Usage | null;
 }
 
 /** The turn that runs. */
@@ -178,7 +164,7 @@ export interface Conversation {
   readonly waiting: readonly string[];
   /** Steering lines that a turn did not take: they go back to whoever wrote them. */
   readonly undelivered: Numbered<Undelivered>;
-  readonly totalTokens: Tokens | null;
+  readonly totalTokens: Usage | null;
   readonly context: ContextView | null;
   readonly connection: Connection;
   /** What a screen reader is to say. */
@@ -214,4 +200,9 @@ export function emptyTurn(id: string): TurnView {
     milliseconds: null,
     tokens: null,
   };
+}
+
+/** Gives a screen reader something to say. */
+export function announced(state: Conversation, value: string): Conversation {
+  return { ...state, announcement: { number: state.announcement.number + 1, value } };
 }

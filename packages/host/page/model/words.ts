@@ -1,4 +1,13 @@
-import type { Tokens } from './view.ts';
+import type { TurnOutcomePhase, Usage } from '@celestea/core';
+
+/** How a turn ended, in words. */
+export const OUTCOME_WORDS: Readonly<Record<TurnOutcomePhase, string>> = {
+  completed: 'completed',
+  cancelled: 'cancelled',
+  error: 'failed',
+  step_limit: 'stopped at the step limit',
+  interrupted: 'interrupted before the reply was finished',
+};
 
 /** A span of time for people: `340 ms`, `4.2 s`, `1 min 05 s`. */
 export function durationWords(milliseconds: number): string {
@@ -21,10 +30,10 @@ export function counted(count: number, thing: string): string {
 }
 
 /** Tokens on one line; empty when none were counted. */
-export function tokensWords({ prompt, completion, total }: Tokens): string {
-  if (total === 0) return '';
-  const parts = `${countWords(prompt)} in, ${countWords(completion)} out`;
-  return `${counted(total, 'token')} (${parts})`;
+export function tokensWords({ prompt_tokens, completion_tokens, total_tokens }: Usage): string {
+  if (total_tokens === 0) return '';
+  const parts = `${countWords(prompt_tokens)} in, ${countWords(completion_tokens)} out`;
+  return `${counted(total_tokens, 'token')} (${parts})`;
 }
 
 /** How long ago, roughly: `just now`, `5 min ago`, `3 h ago`, else the day. */

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
 
-import type { WireApproval } from '../../src/http/wire.ts';
+import type { WireApproval } from '../../src/wire.ts';
 import { visibleText } from '../model/visible-text.ts';
 import type { Actions } from './actions.ts';
 import { InlineText } from './visible-text.tsx';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 
-import type { WireApproval } from '../../src/http/wire.ts';
+import type { WireApproval } from '../../src/wire.ts';
 import { Icon } from './icons.tsx';
 import { InlineText } from './visible-text.tsx';
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 
-import type { WireApproval } from '../../src/http/wire.ts';
+import type { WireApproval } from '../../src/wire.ts';
 import { callState, CALL_STATE_WORDS, type CallState } from '../model/call-state.ts';
 import { gistOf, resultText, wholeText } from '../model/result-text.ts';
 import type { CallItem, CallResult } from '../model/view.ts';
@@ -119,11 +119,9 @@ function Outcome({ result, state }: { result: CallResult; state: CallState }): V
     );
   }
   if (result.error !== null) {
-    const text = state === 'denied' ? result.error.replace(/^denied: /, '') : result.error;
     return (
       <p class="call-line call-error">
-        {state === 'denied' && 'Reason: '}
-        <InlineText text={text} />
+        <InlineText text={result.error} />
       </p>
     );
   }

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { WireContext } from '../../src/http/wire.ts';
+import type { WireContext } from '../../src/wire.ts';
 import { readContext, type ApiReply } from '../api.ts';
 import { valueText } from '../model/result-text.ts';
 import { countWords, counted } from '../model/words.ts';

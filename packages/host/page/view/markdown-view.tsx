@@ -2,7 +2,6 @@ import type { VNode } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 
 import { markdownHtml } from '../markdown.ts';
-import { closeMarks } from '../model/close-marks.ts';
 import { growBlocks, NO_BLOCKS, type Block } from '../model/markdown-blocks.ts';
 import { visibleText } from '../model/visible-text.ts';
 import { LongText } from './long-text.tsx';
@@ -25,10 +24,9 @@ export function MarkdownView({ text, isGrowing }: { text: string; isGrowing: boo
     .slice(0, MAX_DEFINITIONS);
   return (
     <div class="markdown">
-      {blocks.map((block, index) => {
-        const isLast = isGrowing && index === blocks.length - 1;
-        return <BlockView key={index} block={block} definitions={definitions} isOpen={isLast} />;
-      })}
+      {blocks.map((block, index) => (
+        <BlockView key={index} block={block} definitions={definitions} />
+      ))}
     </div>
   );
 }
@@ -41,16 +39,14 @@ const MAX_DEFINITIONS = 4000;
 interface BlockProps {
   readonly block: Block;
   readonly definitions: string;
-  readonly isOpen: boolean;
 }
 
-function BlockView({ block, definitions, isOpen }: BlockProps): VNode {
+function BlockView({ block, definitions }: BlockProps): VNode {
   const { raw, code, isPlain } = block;
   const html = useMemo(() => {
     if (code !== null || isPlain) return null;
-    const source = isOpen ? closeMarks(raw) : raw;
-    return markdownHtml(raw.includes('[') ? `${source}\n\n${definitions}` : source);
-  }, [raw, code !== null, isPlain, isOpen, definitions]);
+    return markdownHtml(raw.includes('[') ? `${raw}\n\n${definitions}` : raw);
+  }, [raw, code !== null, isPlain, definitions]);
   if (code !== null) return <CodeView text={code.text} language={code.language} />;
   if (html === null) return <LongText text={raw} label="Text as it was written" />;
   return <div class="block" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />;

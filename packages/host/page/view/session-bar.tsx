@@ -102,7 +102,7 @@ function ConnectionState({
 }
 
 function Context({ view: { context, totalTokens } }: { view: Conversation }): VNode {
-  const used = totalTokens?.total ?? 0;
+  const used = totalTokens?.total_tokens ?? 0;
   return (
     <>
       {context !== null && (

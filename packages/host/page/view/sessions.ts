@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 
-import type { WireSession } from '../../src/http/wire.ts';
+import type { WireSession } from '../../src/wire.ts';
 import { listSessions } from '../api.ts';
 
 /** How often the list is read anew, in milliseconds, while somebody looks. */

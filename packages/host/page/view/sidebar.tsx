@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-import type { WireSession } from '../../src/http/wire.ts';
+import type { WireSession } from '../../src/wire.ts';
 import { agoWords } from '../model/words.ts';
 import { Icon } from './icons.tsx';
 import { InlineText } from './visible-text.tsx';

@@ -1,10 +1,9 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { OUTCOME_WORDS } from '../model/outcome-words.ts';
 import { isOutsideTurns } from '../model/rows.ts';
-import type { OutcomeKind, TurnEnd, TurnView } from '../model/view.ts';
-import { counted, durationWords, tokensWords } from '../model/words.ts';
+import type { TurnEnd, TurnView } from '../model/view.ts';
+import { counted, durationWords, OUTCOME_WORDS, tokensWords } from '../model/words.ts';
 import type { Actions } from './actions.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { Timeline } from './timeline.tsx';
@@ -50,7 +49,7 @@ export function TurnFooter({ turn, isLive, actions }: FooterProps): VNode | null
   );
 }
 
-const ICONS: Readonly<Record<OutcomeKind, IconName>> = {
+const ICONS: Readonly<Record<TurnEnd['kind'], IconName>> = {
   completed: 'done',
   cancelled: 'cancelled',
   error: 'failed',

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 
-import type { WireApproval } from '../../src/http/wire.ts';
+import type { WireApproval } from '../../src/wire.ts';
 import type { Item, ReasoningItem, ReplyItem, TurnView } from '../model/view.ts';
-import { plainText } from '../model/plain-text.ts';
+import { plainText } from '../model/result-text.ts';
 import { beginningOf, visibleText } from '../model/visible-text.ts';
 import type { Actions } from './actions.ts';
 import { Boundary } from './boundary.tsx';
@@ -87,9 +87,9 @@ function entriesOf({ items, draft }: TurnView): Entry[] {
   };
   const entries = items.map((item) => entry(item, false));
   if (draft === null) return entries;
-  const reasoning: ReasoningItem = { kind: 'reasoning', key: 'draft', text: draft.reasoning };
+  const reasoning: ReasoningItem = { kind: 'reasoning', key: 'draft', text: draft.thinking };
   const reply: ReplyItem = { kind: 'reply', key: 'draft', text: draft.text, isPartial: false };
-  if (draft.reasoning !== '') entries.push(entry(reasoning, draft.text === ''));
+  if (draft.thinking !== '') entries.push(entry(reasoning, draft.text === ''));
   if (draft.text !== '') entries.push(entry(reply, true));
   return entries;
 }

@@ -1,25 +1,7 @@
 import { HostError, type HostErrorCode } from '../sessions/index.ts';
 
-/** What every refusal is called in an answer. */
-export type ApiErrorCode =
-  | 'invalid'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'busy'
-  | 'idle'
-  | 'damaged'
-  | 'gone'
-  | 'too_large'
-  | 'unsupported_media_type'
-  | 'too_many'
-  | 'failed';
-
-/** The statuses that a refusal has. */
-export type ApiErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 410 | 413 | 415 | 429 | 500;
-
-const STATUSES: Readonly<Record<ApiErrorCode, ApiErrorStatus>> = {
+/** The status of each refusal. */
+const STATUSES = {
   invalid: 400,
   unauthorized: 401,
   forbidden: 403,
@@ -33,7 +15,13 @@ const STATUSES: Readonly<Record<ApiErrorCode, ApiErrorStatus>> = {
   unsupported_media_type: 415,
   too_many: 429,
   failed: 500,
-};
+} as const;
+
+/** What a refusal is called in an answer. */
+export type ApiErrorCode = keyof typeof STATUSES;
+
+/** Every {@link ApiErrorCode}. */
+export const API_ERROR_CODES = Object.keys(STATUSES) as ApiErrorCode[];
 
 /** Beside the code and the message. */
 export interface ApiErrorExtras {
@@ -46,7 +34,7 @@ export interface ApiErrorExtras {
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ApiErrorCode;
-  readonly status: ApiErrorStatus;
+  readonly status: number;
   readonly details: unknown;
   readonly headers: Readonly<Record<string, string>>;
 

@@ -1,8 +1,8 @@
 import { describeValue } from '@celestea/core';
 import type { z } from 'zod';
 
+import type { WireIssue } from '../wire.ts';
 import { ApiError } from './api-error.ts';
-import type { WireIssue } from './wire.ts';
 
 type Issue = z.core.$ZodIssue;
 

@@ -1,22 +1,21 @@
 import { Hono, type Context, type Handler, type MiddlewareHandler } from 'hono';
+import { matchedRoutes } from 'hono/route';
 
 import { ApiError, toApiError } from './api-error.ts';
 import { eventRoutes } from './event-routes.ts';
-import { checkHost, checkSite, checkToken, type Gate } from './gate.ts';
+import { checkHost, checkSite, checkToken, RateLimit, type Gate } from './gate.ts';
 import { HostNames } from './host-names.ts';
 import { checkHostOptions, type HostOptions } from './host-options.ts';
 import { Hub } from './hub.ts';
 import { openApiDocument } from './open-api.ts';
 import { readPage } from './page-files.ts';
 import { PAGE_PATHS, servePage } from './page-routes.ts';
-import { RateLimit } from './rate-limit.ts';
 import { readJson } from './read-body.ts';
 import { errorReply, secure, successReply } from './replies.ts';
-import { methodName, NO_ROUTE, RouteNames } from './route-names.ts';
 import { defineRoute, type Route } from './route.ts';
-import { nothing, okReply, openApiReply } from './schemas.ts';
+import { nothingAsked, okReply, openApiReply } from './schemas.ts';
 import { sessionRoutes } from './session-routes.ts';
-import { socketOf, whenSocketCloses } from './socket-end.ts';
+import { whenSocketCloses } from './socket-end.ts';
 import { turnRoutes } from './turn-routes.ts';
 
 /** The answer to what was thrown on the way to the route of that path. */
@@ -64,14 +63,12 @@ export function createHost(options: HostOptions): Host {
   };
   const app = new Hono();
   const refuse = refuser(hub);
-  app.use('*', observing(hub, routes));
+  app.use('*', observing(hub));
   serveFrame(app, gate, refuse);
-  servePage(app, gate, checked.page === null ? null : readPage(checked.page));
+  servePage(app, gate, checked.page === null ? new Map() : readPage(checked.page));
   serveMetrics(app, hub);
   serveRoutes(app, routes, refuse, hub);
-  for (const path of ['/', '/assets/*', '/favicon.svg', METRICS_PATH]) {
-    app.all(path, refuseMethod(['get']));
-  }
+  for (const path of [...PAGE_PATHS, METRICS_PATH]) app.all(path, refuseMethod(['get']));
   let closing: Promise<void> | null = null;
   return {
     app,
@@ -89,26 +86,22 @@ function allRoutes(hub: Hub): Route[] {
   let document: Record<string, unknown> = {};
   routes.push(
     defineRoute({
+      ...nothingAsked,
       method: 'get',
       path: '/openapi.json',
       operation: 'getOpenApi',
       summary: 'This document.',
-      params: nothing,
-      query: nothing,
-      body: nothing,
       reply: { status: 200, description: 'An OpenAPI 3.1 document.', schema: openApiReply },
       refusals: [],
       answer: () => Response.json(document),
     }),
     defineRoute({
+      ...nothingAsked,
       method: 'get',
       path: '/healthz',
       operation: 'getHealth',
       summary: 'Whether the host answers. Asks for no token.',
       isOpen: true,
-      params: nothing,
-      query: nothing,
-      body: nothing,
       reply: { status: 200, description: 'It does.', schema: okReply },
       refusals: ['invalid'],
       answer: () => ({ fields: {} }),
@@ -118,37 +111,40 @@ function allRoutes(hub: Hub): Route[] {
   return routes;
 }
 
-/** Tells the requests of the routes that are counted apart. */
+/** Tells the requests of the routes that are counted apart, each of them a post. */
 function urgentAmong(routes: readonly Route[]): Gate['isUrgent'] {
-  const urgent = routes.filter(({ isUrgent = false }) => isUrgent);
-  const names = new RouteNames(urgent.map((route) => `${route.method} /api${route.path}`));
-  return (method, path) => names.of(`${method.toLowerCase()} ${path}`) !== null;
+  const paths = new Set(routes.filter(({ isUrgent = false }) => isUrgent).map(honoPath));
+  return (c) => c.req.method === 'POST' && matchedRoutes(c).some(({ path }) => paths.has(path));
 }
 
 /** What is answered with a 500 is told to the owner of the host alone. */
-function refuser({ token, observer, options: { onFault } }: Hub): Refuse {
+function refuser({ token, observer }: Hub): Refuse {
   return (error, c, path) => {
     const refusal = toApiError(error);
-    if (refusal.status === 500) {
-      observer.onFault(error, { method: methodName(c.req.method), route: path });
-      quietly(() => {
-        onFault(error, { method: c.req.method, path });
-      });
-    }
+    if (refusal.status === 500) observer.onFault(error, { method: methodOf(c), path });
     return errorReply(refusal, token);
   };
 }
 
+const METHODS: readonly string[] = ['GET', 'HEAD', 'POST'];
+
+/** A method, of which there are only a few whatever a caller writes. */
+const methodOf = ({ req: { method } }: Context): string =>
+  METHODS.includes(method) ? method : 'other';
+
+/** The pattern of the route that a request came to; nothing of what a caller wrote. */
+function routeOf(c: Context): string {
+  const { path } = matchedRoutes(c).findLast((route) => !route.path.endsWith('*')) ?? {};
+  return path?.replaceAll(/:(\w+)/g, '{$1}') ?? 'other';
+}
+
 /** Outermost, so that every request is seen as it was answered. */
-function observing({ observer }: Hub, routes: readonly Route[]): MiddlewareHandler {
-  const patterns = routes.map(({ path }) => `/api${path}`);
-  const names = new RouteNames([...patterns, ...PAGE_PATHS, METRICS_PATH]);
+function observing({ observer }: Hub): MiddlewareHandler {
   return async (c, next) => {
     const began = performance.now();
     await next();
     const milliseconds = Math.round(performance.now() - began);
-    const route = names.of(c.req.path) ?? NO_ROUTE;
-    const method = methodName(c.req.method);
+    const [route, method] = [routeOf(c), methodOf(c)];
     observer.onRequest({ route, method, status: c.res.status, milliseconds });
   };
 }
@@ -194,7 +190,7 @@ function serveRoutes(
           readBody: () => readJson(c.req.raw, bodyBytes),
           request: c.req.raw,
           redact: (text) => token.redact(text),
-          whenGone: (tell) => whenSocketCloses(socketOf(c.env), tell),
+          whenGone: (tell) => whenSocketCloses(c.env, tell),
         });
         return successReply(answer, route.reply);
       } catch (error) {
@@ -217,11 +213,3 @@ function refuseMethod(methods: readonly string[]): Handler {
 }
 
 const honoPath = ({ path }: Route): string => `/api${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
-
-function quietly(tell: () => void): void {
-  try {
-    tell();
-  } catch {
-    // who listens has to look after itself
-  }
-}

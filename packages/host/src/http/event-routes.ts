@@ -1,11 +1,10 @@
 import { describeValue } from '@celestea/core';
 
-import { eventStream, parseLastEventId } from '../events/index.ts';
+import { eventStream } from '../events/index.ts';
 import { ApiError } from './api-error.ts';
 import type { Hub } from './hub.ts';
 import { defineRoute, type Route } from './route.ts';
 import * as schemas from './schemas.ts';
-import { watchEnd } from './stream-slots.ts';
 
 /** How long a reader is to wait before it connects again, in milliseconds. */
 const RETRY_MS = 1000;
@@ -26,6 +25,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 /** The routes that tell of events. */
 export const eventRoutes = (hub: Hub): Route[] => [
   defineRoute({
+    ...schemas.nothingAsked,
     method: 'get',
     path: '/sessions/{id}/events',
     operation: 'streamEvents',
@@ -35,7 +35,6 @@ export const eventRoutes = (hub: Hub): Route[] => [
       'what comes. Leaving cancels nothing.',
     params: schemas.sessionParams,
     query: schemas.eventsQuery,
-    body: schemas.nothing,
     reply: {
       status: 200,
       description: 'The envelopes of contracts/sse-events.json, each the data of an event.',
@@ -43,7 +42,7 @@ export const eventRoutes = (hub: Hub): Route[] => [
     },
     refusals: ['not_found', 'gone'],
     answer: async ({ params: { id }, query, request, whenGone }) => {
-      await hub.summary(id);
+      await hub.store.summary(id);
       const seq = seqOf(request.headers.get('last-event-id') ?? '') ?? query.lastEventId ?? null;
       if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
       if (hub.closing.aborted) throw new ApiError('gone', 'the host is closed');
@@ -55,8 +54,8 @@ export const eventRoutes = (hub: Hub): Route[] => [
 /** Where a `Last-Event-ID` says to go on, by the rules of the query; `null` for an empty one. */
 function seqOf(header: string): number | null {
   if (header === '') return null;
-  const seq = header === String(FROM_FIRST) ? FROM_FIRST : parseLastEventId(header);
-  if (seq !== null) return seq;
+  const seq = /^(?:-1|[0-9]+)$/.test(header) ? Number(header) : NaN;
+  if (Number.isSafeInteger(seq)) return seq;
   const expected = 'a whole number from -1';
   const came = describeValue(header);
   const details = { issues: [{ field: 'Last-Event-ID', expected, came }] };
@@ -69,27 +68,30 @@ function openStream(
   lastEventId: number | null,
   whenGone: (tell: () => void) => () => void,
 ): ReadableStream<Uint8Array> {
-  const leave = hub.slots.take();
-  if (leave === null) {
+  if (hub.readers >= hub.options.streams) {
     const headers = { 'Retry-After': SLOT_RETRY_S };
     throw new ApiError('too_many', 'too many streams are open', { headers });
   }
-  const release = hub.rings.hold(id);
-  const { heartbeatMs, maxQueuedBytes } = hub.options;
   const ring = hub.rings.of(id);
-  const stream = eventStream(ring, {
+  return eventStream(ring, {
     lastEventId: lastEventId === FROM_FIRST ? ring.firstSeq - 1 : lastEventId,
-    heartbeatMs,
-    maxQueuedBytes,
+    heartbeatMs: hub.options.heartbeatMs,
     retryMs: RETRY_MS,
     snapshot: () => {
       hub.observer.onLag(id); // only who lagged is sent one
-      return { ...hub.now(id) };
+      return hub.now(id);
     },
-    signal: hub.closing,
-  });
-  return watchEnd(stream, whenGone, () => {
-    leave();
-    release();
+    join: (close) => {
+      hub.readers += 1;
+      const release = hub.rings.hold(id);
+      const forget = whenGone(close);
+      hub.closing.addEventListener('abort', close);
+      return () => {
+        hub.closing.removeEventListener('abort', close);
+        forget();
+        release();
+        hub.readers -= 1;
+      };
+    },
   });
 }

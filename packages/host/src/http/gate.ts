@@ -4,7 +4,6 @@ import { getCookie } from 'hono/cookie';
 import { bearerToken, type AccessToken } from './access-token.ts';
 import { ApiError } from './api-error.ts';
 import { isOwnOrigin, type HostNames } from './host-names.ts';
-import type { RateLimit } from './rate-limit.ts';
 
 /** What a request has to pass before anything looks at it. */
 export interface Gate {
@@ -14,7 +13,37 @@ export interface Gate {
   /** For what must not wait for the rest. */
   readonly urgentRate: RateLimit;
   /** Whether a request is counted apart from the rest. */
-  readonly isUrgent: (method: string, path: string) => boolean;
+  readonly isUrgent: (c: Context) => boolean;
+}
+
+const MINUTE_MS = 60_000;
+
+/** So many requests a minute: all may come at once, then one at a time as time goes by. */
+export class RateLimit {
+  readonly #perMinute: number;
+  #left: number;
+  /** On the clock that never goes back, in milliseconds. */
+  #since: number;
+
+  constructor(perMinute: number) {
+    this.#perMinute = perMinute;
+    this.#left = perMinute;
+    this.#since = performance.now();
+  }
+
+  /** Counts a request; gives the seconds to wait when it is one too many, else `null`. */
+  take(): number | null {
+    const now = performance.now();
+    const grown = ((now - this.#since) / MINUTE_MS) * this.#perMinute;
+    this.#since = now;
+    this.#left = Math.min(this.#perMinute, this.#left + grown);
+    if (this.#left >= 1) {
+      this.#left -= 1;
+      return null;
+    }
+    const missingMs = ((1 - this.#left) / this.#perMinute) * MINUTE_MS;
+    return Math.max(1, Math.ceil(missingMs / 1000));
+  }
 }
 
 /**
@@ -54,7 +83,7 @@ export function checkToken(c: Context, gate: Gate): void {
     throw new ApiError('unauthorized', 'expected the token of this host', { headers });
   }
   const { rate, urgentRate, isUrgent } = gate;
-  checkRate(isUrgent(c.req.method, c.req.path) ? urgentRate : rate);
+  checkRate(isUrgent(c) ? urgentRate : rate);
 }
 
 /** Counts a request. Throws an {@link ApiError} `too_many` when it is one too many. */

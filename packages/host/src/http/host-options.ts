@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 
 import { expectThat, isRecord } from '@celestea/core';
-import type { Logger } from 'pino';
+import { pino, type Logger } from 'pino';
 
 import type { EventRingOptions } from '../events/index.ts';
-import type { LiveSessionParts } from '../sessions/index.ts';
+import { LOG_LEVELS, type HostFault } from '../observe/index.ts';
+import { checkLiveSessionParts, MAX_TIMER_MS, type LiveSessionParts } from '../sessions/index.ts';
 import { isHostEntry } from './host-names.ts';
-import { builtPageFolder, holdsPage } from './page-folder.ts';
+import { builtPageFolder, holdsPage } from './page-files.ts';
 
 /** How much a host lets be asked of it. */
 export interface HostLimits {
@@ -18,14 +19,6 @@ export interface HostLimits {
   readonly streams?: number | undefined;
   /** Sessions that stay open though nothing runs in them; 16 unless given. */
   readonly openSessions?: number | undefined;
-}
-
-/** Where in the host something went wrong. */
-export interface HostFault {
-  /** Of the request, such as `POST`. */
-  readonly method: string;
-  /** Of the route, names in braces; never what a caller wrote. */
-  readonly path: string;
 }
 
 /** What a host is made with. */
@@ -49,8 +42,6 @@ export interface HostOptions {
   readonly heartbeatMs?: number | undefined;
   /** What is kept of each session for readers that come back. */
   readonly ring?: EventRingOptions | undefined;
-  /** Most bytes in flight to a reader that does not read; 1 MiB unless given. */
-  readonly maxQueuedBytes?: number | undefined;
   /** Told of what was answered with a 500, which says nothing. What it throws disturbs nobody. */
   readonly onFault?: ((error: unknown, fault: HostFault) => void) | undefined;
   /**
@@ -66,35 +57,25 @@ export interface HostOptions {
   readonly log?: Logger | undefined;
 }
 
+/** The same options, each with its value. */
+type Known<Options> = {
+  readonly [Name in keyof Options]-?: Exclude<Options[Name], undefined>;
+};
+
 /** The options of a host, each with its value. */
-export interface CheckedHostOptions {
-  readonly folder: string;
-  readonly parts: LiveSessionParts;
-  readonly token: string;
-  readonly allowedHosts: readonly string[];
-  readonly bodyBytes: number;
-  readonly requestsPerMinute: number;
-  readonly streams: number;
-  readonly openSessions: number;
-  readonly heartbeatMs: number;
-  readonly ring: EventRingOptions;
-  readonly maxQueuedBytes: number;
-  readonly onFault: (error: unknown, fault: HostFault) => void;
-  readonly page: string | null;
-  readonly log: Logger | null;
-}
+export type CheckedHostOptions = Known<Omit<HostOptions, 'limits'> & HostLimits>;
 
 /** What stands in a header, a cookie and a query as it is. */
 const TOKEN = /^[A-Za-z0-9._~-]{16,256}$/;
-/** The longest time a timer can wait, in milliseconds. */
-export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
 /** Throws a `TypeError` that names the option that is not what it has to be. */
 export function checkHostOptions(options: HostOptions): CheckedHostOptions {
   expectThat(isRecord(options), 'options', 'an object', options);
-  const { folder, parts, allowedHosts = [], limits = {}, ring = {}, onFault = ignore } = options;
+  const { folder, parts, allowedHosts = [], limits = {}, ring = {} } = options;
   const { token = randomBytes(32).toString('base64url') } = options;
-  const { heartbeatMs = 15_000, maxQueuedBytes = 1024 * 1024, log = null } = options;
+  const { heartbeatMs = 15_000, onFault = () => undefined, log = NO_LOG } = options;
+  expectThat(typeof folder === 'string' && folder !== '', 'folder', 'a path', folder);
+  checkLiveSessionParts(parts);
   checkToken(token);
   checkHosts(allowedHosts);
   expectThat(isRecord(limits), 'options.limits', 'an object', limits);
@@ -105,14 +86,12 @@ export function checkHostOptions(options: HostOptions): CheckedHostOptions {
   expectWhole(streams, 'options.limits.streams');
   expectWhole(openSessions, 'options.limits.openSessions');
   expectWhole(heartbeatMs, 'options.heartbeatMs', 1, MAX_TIMER_MS);
-  expectWhole(maxQueuedBytes, 'options.maxQueuedBytes', 4);
   checkRing(ring);
   expectThat(typeof onFault === 'function', 'options.onFault', 'a function', onFault);
   checkLog(log);
   const page = checkedPage(options.page);
   const limited = { bodyBytes, requestsPerMinute, streams, openSessions };
-  const streaming = { heartbeatMs, ring, maxQueuedBytes };
-  return { folder, parts, token, allowedHosts, ...limited, ...streaming, onFault, page, log };
+  return { folder, parts, token, allowedHosts, ...limited, heartbeatMs, ring, onFault, page, log };
 }
 
 /** Says nothing of what came: it may be a secret with a fault in it. */
@@ -144,11 +123,11 @@ function checkedPage(page: unknown): string | null {
   return page;
 }
 
-const LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'];
+/** Writes nothing. */
+const NO_LOG = pino({ enabled: false });
 
 function checkLog(log: unknown): void {
-  if (log === null) return;
-  const isLogger = isRecord(log) && LEVELS.every((level) => typeof log[level] === 'function');
+  const isLogger = isRecord(log) && LOG_LEVELS.every((level) => typeof log[level] === 'function');
   expectThat(isLogger, 'options.log', 'a pino logger', log);
 }
 
@@ -162,8 +141,4 @@ export function expectWhole(
   const fits = Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
   const range = most === Number.MAX_SAFE_INTEGER ? '' : ` to ${String(most)}`;
   expectThat(fits, name, `a whole number from ${String(least)}${range}`, value);
-}
-
-function ignore(): void {
-  // nobody wants to know
 }

@@ -3,38 +3,32 @@ import { setMaxListeners } from 'node:events';
 import type { SessionEvent } from '@celestea/core';
 
 import { Observer } from '../observe/index.ts';
-import { LiveSessions, SessionStore, type SessionSummary } from '../sessions/index.ts';
+import { LiveSessions, SessionStore } from '../sessions/index.ts';
+import type { WireNow, WireSession, WireState } from '../wire.ts';
 import { AccessToken } from './access-token.ts';
 import type { CheckedHostOptions } from './host-options.ts';
 import { Rings } from './rings.ts';
-import { StreamSlots } from './stream-slots.ts';
-import { viewApproval, viewRunning } from './views.ts';
-import type { WireState } from './wire.ts';
-
-/** What a session is doing just now. */
-export type SessionNow = Pick<WireState, 'running' | 'approvals'>;
 
 /** What the routes of a host share. */
 export class Hub {
   readonly store: SessionStore;
   readonly live: LiveSessions;
   readonly rings: Rings;
-  readonly slots: StreamSlots;
   readonly options: CheckedHostOptions;
   readonly token: AccessToken;
   readonly observer: Observer;
+  /** Streams of events that are open. */
+  readers = 0;
   readonly #closing = new AbortController();
 
-  /** Throws a `TypeError` when the folder or a part is not what it has to be. */
   constructor(options: CheckedHostOptions) {
-    const { folder, parts, ring, openSessions, streams, log } = options;
+    const { folder, parts, ring, openSessions, log, onFault } = options;
     this.options = options;
     setMaxListeners(0, this.#closing.signal); // one for each stream, of which there is a limit
     const token = new AccessToken(options.token);
     this.token = token;
     this.store = new SessionStore(folder);
     this.rings = new Rings(ring, (id) => this.live.peek(id) !== null);
-    this.slots = new StreamSlots(streams);
     this.live = new LiveSessions({
       store: this.store,
       parts,
@@ -46,8 +40,9 @@ export class Hub {
     });
     this.observer = new Observer({
       log,
+      onFault,
       redact: (text) => token.redact(text),
-      readers: () => this.slots.taken,
+      readers: () => this.readers,
       openSessions: () => this.live.openCount,
       isTool: (id, name) => this.live.peek(id)?.hasTool(name) ?? false,
     });
@@ -58,9 +53,9 @@ export class Hub {
     return this.#closing.signal;
   }
 
-  /** What is known of a session. Rejects with a {@link HostError} `not_found`. */
-  summary(id: string): Promise<SessionSummary> {
-    return this.store.summary(id);
+  /** What is known of a session. Rejects with a `HostError` `not_found`. */
+  async session(id: string): Promise<WireSession> {
+    return { ...(await this.store.summary(id)), running: this.isRunning(id) };
   }
 
   /** Whether a turn runs in a session. */
@@ -69,11 +64,9 @@ export class Hub {
   }
 
   /** What a session is doing, without opening it. */
-  now(id: string): SessionNow {
+  now(id: string): WireNow {
     const session = this.live.peek(id);
-    if (session === null) return { running: null, approvals: [] };
-    const approvals = session.approvals.list().map(viewApproval);
-    return { running: viewRunning(session.running()), approvals };
+    return { running: session?.running() ?? null, approvals: session?.approvals.list() ?? [] };
   }
 
   /** Every row of a session; of one that is open, without the disk. Rejects as the store does. */

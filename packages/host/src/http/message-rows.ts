@@ -5,16 +5,7 @@ import {
   type SessionEvent,
 } from '@celestea/core';
 
-import type { WireMessage } from './wire.ts';
-
-/** A page of a session, and where the pages beside it begin. */
-export interface MessagePage {
-  readonly messages: readonly WireMessage[];
-  /** The `before` of the page before it; `null` when this is the first. */
-  readonly previous: number | null;
-  /** The `after` of the next page; `null` when this is the last. */
-  readonly next: number | null;
-}
+import type { WireMessage, WirePage } from '../wire.ts';
 
 /** Which rows a page has: the first behind a place, or the last before one. */
 export interface PageSpan {
@@ -22,14 +13,14 @@ export interface PageSpan {
   readonly at: number;
 }
 
-const NOTHING: MessagePage = { messages: [], previous: null, next: null };
+const NOTHING: WirePage = { messages: [], previous: null, next: null };
 
 /** At most `limit` rows as a person reads them, in the order of the log. */
 export function messagePage(
   rows: readonly SessionEvent[],
   { kind, at }: PageSpan,
   limit: number,
-): MessagePage {
+): WirePage {
   const shown =
     kind === 'after'
       ? placesFrom(rows, at + 1, 1, limit)
@@ -86,9 +77,8 @@ function readRow(row: SessionEvent, at: number, turn: string | null): WireMessag
     case 'turn_start':
       return null;
     case 'user_message': {
-      const pictures = row.attachments?.map((picture) => ({ ...picture })) ?? [];
-      const attachments = pictures.length > 0 ? { attachments: pictures } : {};
-      return { at, turn, kind: 'user', text: row.text, ...attachments };
+      const { text, attachments = [] } = row;
+      return { at, turn, kind: 'user', text, ...(attachments.length > 0 ? { attachments } : {}) };
     }
     case 'assistant_message':
       return { at, turn, kind: 'assistant', text: row.text };
@@ -100,9 +90,10 @@ function readRow(row: SessionEvent, at: number, turn: string | null): WireMessag
     }
     case 'tool_result': {
       const { id, value, error } = row;
+      const denied = isDenial(error) ? { denied: true } : {};
       const abandoned = row.abandoned === true ? { abandoned: true } : {};
-      const result = { id, ok: error === null, value, error, ...abandoned, ...parentOf(row) };
-      return { at, turn, kind: 'tool_result', ...result };
+      const result = { id, ok: error === null, value, error, ...denied, ...abandoned };
+      return { at, turn, kind: 'tool_result', ...result, ...parentOf(row) };
     }
     case 'turn_end': {
       const outcome = effectiveOutcome(row.outcome);
@@ -113,6 +104,9 @@ function readRow(row: SessionEvent, at: number, turn: string | null): WireMessag
       return row satisfies never;
   }
 }
+
+/** The log keeps no decision, so a refusal is known there by how the registry words it. */
+const isDenial = (error: string | null): boolean => error?.startsWith('denied: ') === true;
 
 function parentOf({ parent_id }: { parent_id?: string }): { parent_id?: string } {
   return parent_id === undefined ? {} : { parent_id };

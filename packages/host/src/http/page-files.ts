@@ -1,21 +1,17 @@
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
 
 /** A file of the page, held in memory. */
 export interface PageFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly type: string;
-  /** As it stands in an `ETag`. */
-  readonly tag: string;
 }
 
-/** A built page. What is not in here is not there: no request comes to the disk. */
-export interface PageFiles {
-  readonly index: PageFile;
-  /** By the path that they are asked by, such as `/assets/main-1a2b.js`. */
-  readonly others: ReadonlyMap<string, PageFile>;
-}
+/**
+ * A built page by the paths that it is asked by, such as `/` and `/assets/main-1a2b.js`. What is
+ * not in here is not there: no request comes to the disk.
+ */
+export type PageFiles = ReadonlyMap<string, PageFile>;
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -31,15 +27,38 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const FAVICON = 'favicon.svg';
 
+/** Where the built page is, for code in this folder: beside what is built, `src` or not. */
+export function pageFolderFor(codeFolder: string): string {
+  const isBuilt = basename(codeFolder) === 'dist';
+  return isBuilt ? join(codeFolder, 'page') : join(codeFolder, '../../dist/page');
+}
+
+/** Whether there is a page in a folder. */
+export function holdsPage(folder: string): boolean {
+  try {
+    return statSync(join(folder, 'index.html')).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** The page that was built with this code; `null` when none was. */
+export function builtPageFolder(): string | null {
+  const folder = pageFolderFor(import.meta.dirname);
+  return holdsPage(folder) ? folder : null;
+}
+
 /** Reads a page from its folder: `index.html`, `favicon.svg`, and the files of `assets`. */
 export function readPage(folder: string): PageFiles {
-  const others = new Map<string, PageFile>();
-  const favicon = regularFiles(folder).filter((name) => name === FAVICON);
-  for (const name of favicon) others.set(`/${name}`, readPageFile(join(folder, name)));
-  for (const name of regularFiles(join(folder, 'assets'))) {
-    others.set(`/assets/${name}`, readPageFile(join(folder, 'assets', name)));
+  const assets = join(folder, 'assets');
+  const files = new Map([['/', readPageFile(join(folder, 'index.html'))]]);
+  if (regularFiles(folder).includes(FAVICON)) {
+    files.set(`/${FAVICON}`, readPageFile(join(folder, FAVICON)));
   }
-  return { index: readPageFile(join(folder, 'index.html')), others };
+  for (const name of regularFiles(assets)) {
+    files.set(`/assets/${name}`, readPageFile(join(assets, name)));
+  }
+  return files;
 }
 
 /** The names of the regular files in a folder, links not among them; none without a folder. */
@@ -54,8 +73,6 @@ function regularFiles(folder: string): string[] {
 }
 
 function readPageFile(path: string): PageFile {
-  const bytes = new Uint8Array(readFileSync(path));
-  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   const type = TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
-  return { bytes, type, tag: `"${hash}"` };
+  return { bytes: new Uint8Array(readFileSync(path)), type };
 }

@@ -33,14 +33,12 @@ export class Rings {
     return this.of(id).lastSeq;
   }
 
-  /** Keeps the ring until the function that comes back is called. */
+  /** Keeps the ring until the function that comes back is called, once. */
   hold(id: string): () => void {
     const kept = this.#use(id);
     kept.readers += 1;
-    let isHeld = true;
     return () => {
-      if (isHeld) kept.readers -= 1;
-      isHeld = false;
+      kept.readers -= 1;
     };
   }
 

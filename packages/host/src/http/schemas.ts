@@ -1,75 +1,61 @@
+import { TURN_OUTCOMES } from '@celestea/core';
 import { z } from 'zod';
 
 import type {
   WireApproval,
   WireContext,
   WireMessage,
+  WirePage,
   WireRunning,
   WireSession,
   WireState,
-} from './wire.ts';
+} from '../wire.ts';
+import { API_ERROR_CODES } from './api-error.ts';
 
 const count = z.int().min(0);
 const milliseconds = z.number().describe('Milliseconds since 1970.');
 const turnId = z.string().min(1).max(64).describe('The id of a turn, such as turn-0.');
 const record = z.record(z.string(), z.unknown());
-const words = z.string().regex(/\S/, 'a text with words in it');
 const ok = z.literal(true);
 const id = z.string().regex(/^[a-z0-9-]{1,64}$/);
 
-/** Nothing is named, or asked for. */
-export const nothing: z.ZodType<object> = z.strictObject({});
-
-/** What a path names. */
-export interface SessionParams {
-  readonly id: string;
-}
-
-/** An id that is none belongs to no session; it never comes to a file. */
-export const sessionParams: z.ZodType<SessionParams> = z.strictObject({ id });
-
-/** What the path of an answer names. */
-export interface ApprovalParams extends SessionParams {
-  readonly approval: string;
-}
-
-/** Checked as {@link sessionParams} are. */
-export const approvalParams: z.ZodType<ApprovalParams> = z.strictObject({
-  id,
-  approval: id,
-});
+/** What a route asks for that asks for nothing. */
+const nothing: z.ZodType<object> = z.strictObject({});
 
 /** Of a post that says nothing. */
 export const noBody: z.ZodType<object> = z.strictObject({}).describe('An empty object, or nothing.');
 
+/** To be spread into a route, which then names what it does ask for. */
+export const nothingAsked: Record<'params' | 'query' | 'body', z.ZodType<object>> = {
+  params: nothing,
+  query: nothing,
+  body: nothing,
+};
+
+/** An id that is none belongs to no session; it never comes to a file. */
+export const sessionParams: z.ZodType<{ readonly id: string }> = z.strictObject({ id });
+
+/** Checked as {@link sessionParams} are. */
+export const approvalParams: z.ZodType<{ readonly id: string; readonly approval: string }> =
+  z.strictObject({ id, approval: id });
+
 /** Up to where a session is forked. */
-export interface ForkBody {
-  readonly turn: string;
-}
+export const forkBody: z.ZodType<{ readonly turn: string }> = z.strictObject({ turn: turnId });
 
-/** Checks a {@link ForkBody}. */
-export const forkBody: z.ZodType<ForkBody> = z.strictObject({ turn: turnId });
+/** What a person sends. */
+export const inputBody: z.ZodType<{ readonly input: string }> = z.strictObject({
+  input: z.string().regex(/\S/, 'a text with words in it'),
+});
 
-/** What a user says. */
-export interface TextBody {
-  readonly text: string;
-}
-
-/** Checks a {@link TextBody}. */
-export const textBody: z.ZodType<TextBody> = z.strictObject({ text: words });
+const reason = z.string().max(1000).optional();
 
 /** Why a turn is cancelled. */
-export interface CancelBody {
-  readonly reason?: string | undefined;
-}
-
-/** Checks a {@link CancelBody}. */
-export const cancelBody: z.ZodType<CancelBody> = z.strictObject({
-  reason: z.string().max(1000).optional(),
+export const cancelBody: z.ZodType<{ readonly reason?: string | undefined }> = z.strictObject({
+  reason,
 });
 
 /** The answer to a question. */
-export interface DecisionBody {
+interface DecisionBody {
   readonly decision: 'allow' | 'deny';
   readonly reason?: string | undefined;
 }
@@ -77,7 +63,7 @@ export interface DecisionBody {
 /** Checks a {@link DecisionBody}. */
 export const decisionBody: z.ZodType<DecisionBody> = z.strictObject({
   decision: z.enum(['allow', 'deny']),
-  reason: z.string().max(1000).optional().describe('What the model is told of a refusal.'),
+  reason: reason.describe('What the model is told of a refusal.'),
 });
 
 /** Which rows of a session are asked for: those behind a place, or those before one. */
@@ -95,18 +81,14 @@ export const pageQuery: z.ZodType<PageQuery> = z.strictObject({
 });
 
 /** Where a stream goes on. */
-export interface EventsQuery {
-  readonly lastEventId?: number | undefined;
-}
-
-/** Checks an {@link EventsQuery}. */
-export const eventsQuery: z.ZodType<EventsQuery> = z.strictObject({
-  lastEventId: z
-    .int()
-    .min(-1)
-    .optional()
-    .describe('The seq of the last event you have, −1 to begin with the first that is kept.'),
-});
+export const eventsQuery: z.ZodType<{ readonly lastEventId?: number | undefined }> =
+  z.strictObject({
+    lastEventId: z
+      .int()
+      .min(-1)
+      .optional()
+      .describe('The seq of the last event you have, −1 to begin with the first that is kept.'),
+  });
 
 /** A {@link WireSession}. */
 const session: z.ZodType<WireSession> = z.object({
@@ -122,18 +104,19 @@ const session: z.ZodType<WireSession> = z.object({
 /** A {@link WireRunning}. */
 const running: z.ZodType<WireRunning> = z.object({
   turn: z.string(),
-  input: z.string().describe('The text that started it.'),
+  input: z.string().describe('What a person sent to start it.'),
   started_ms: milliseconds,
   step: count.describe('Requests made to the model so far.'),
   reply: z
     .object({ text: z.string(), thinking: z.string() })
     .describe("What events told of the model's reply and no row holds yet."),
-  waiting: z.array(z.string()).describe('What was said to it that it has not taken yet.'),
+  waiting: z.array(z.string()).describe('What was sent to it that it has not taken yet.'),
 });
 
 /** A {@link WireApproval}. */
 const approval: z.ZodType<WireApproval> = z.object({
   id: z.string().describe('To be named in the answer.'),
+  text: z.string().describe('The question in words.'),
   call_id: z.string(),
   tool: z.string(),
   args: z.unknown().describe('As the model gave them. Show them as text, never as markup.'),
@@ -172,13 +155,14 @@ const message: z.ZodType<WireMessage> = z.discriminatedUnion('kind', [
     ok: z.boolean(),
     value: z.unknown(),
     error: z.string().nullable(),
+    denied: z.boolean().optional().describe('A guard or a person refused the call.'),
     abandoned: z.boolean().optional().describe('It had started, and its outcome is not known.'),
     parent_id: parentId,
   }),
   z.object({
     ...place,
     kind: z.literal('turn_end'),
-    outcome: z.enum(['completed', 'cancelled', 'error', 'step_limit', 'interrupted']),
+    outcome: z.enum(TURN_OUTCOMES),
     error: z.string().nullable(),
   }),
 ]);
@@ -230,13 +214,15 @@ const state: z.ZodObject<{ [Name in keyof WireState]: z.ZodType<WireState[Name]>
 /** The reply with what a session is doing. */
 export const stateReply: z.ZodType = z.object({ ok, session, ...state.shape });
 
-/** The reply with a page of rows. */
-export const messagesReply: z.ZodType = z.object({
-  ok,
+/** A {@link WirePage}. */
+const page: z.ZodObject<{ [Name in keyof WirePage]: z.ZodType<WirePage[Name]> }> = z.object({
   messages: z.array(message),
   previous: count.nullable().describe('`before` of the page before; null when this is the first.'),
   next: count.nullable().describe('`after` of the next page; null when this is the last.'),
 });
+
+/** The reply with a page of rows. */
+export const messagesReply: z.ZodType = z.object({ ok, ...page.shape });
 
 /** The one reply that is no envelope: it is for programs that know OpenAPI. */
 export const openApiReply: z.ZodType = z.looseObject({ openapi: z.string(), paths: record });
@@ -245,21 +231,7 @@ export const openApiReply: z.ZodType = z.looseObject({ openapi: z.string(), path
 export const errorReply: z.ZodType = z.object({
   ok: z.literal(false),
   error: z.object({
-    code: z.enum([
-      'invalid',
-      'unauthorized',
-      'forbidden',
-      'not_found',
-      'method_not_allowed',
-      'busy',
-      'idle',
-      'damaged',
-      'gone',
-      'too_large',
-      'unsupported_media_type',
-      'too_many',
-      'failed',
-    ]),
+    code: z.enum(API_ERROR_CODES),
     message: z.string().describe('For people.'),
     details: z.unknown().optional(),
   }),
@@ -274,7 +246,7 @@ export const components: Readonly<Record<string, z.ZodType>> = {
   Context: context,
   NoBody: noBody,
   ForkBody: forkBody,
-  TextBody: textBody,
+  InputBody: inputBody,
   CancelBody: cancelBody,
   DecisionBody: decisionBody,
   Ok: okReply,

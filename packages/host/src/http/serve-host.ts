@@ -1,9 +1,10 @@
 import { createAdaptorServer, type ServerType } from '@hono/node-server';
 import { expectThat, isRecord } from '@celestea/core';
 
+import { MAX_TIMER_MS } from '../sessions/index.ts';
 import type { Host } from './create-host.ts';
 import { isLoopback } from './host-names.ts';
-import { expectWhole, MAX_TIMER_MS } from './host-options.ts';
+import { expectWhole } from './host-options.ts';
 
 /** Where a host listens. */
 export interface ServeOptions {

@@ -3,7 +3,6 @@ import { messagePage, type PageSpan } from './message-rows.ts';
 import type { Hub } from './hub.ts';
 import { defineRoute, type Answer, type Route } from './route.ts';
 import * as schemas from './schemas.ts';
-import { viewContext, viewSession } from './views.ts';
 
 /** The routes that read sessions and make new ones. */
 export function sessionRoutes(hub: Hub): Route[] {
@@ -11,18 +10,16 @@ export function sessionRoutes(hub: Hub): Route[] {
 }
 
 async function made(hub: Hub, id: string): Promise<Answer> {
-  const session = viewSession(await hub.summary(id), hub.isRunning(id));
-  return { fields: { session }, headers: { Location: `/api/sessions/${id}` } };
+  return { fields: { session: await hub.session(id) }, headers: { Location: `/api/sessions/${id}` } };
 }
 
 const createSession = (hub: Hub): Route =>
   defineRoute({
+    ...schemas.nothingAsked,
     method: 'post',
     path: '/sessions',
     operation: 'createSession',
     summary: 'Makes an empty session.',
-    params: schemas.nothing,
-    query: schemas.nothing,
     body: schemas.noBody,
     reply: { status: 201, description: 'It is made.', schema: schemas.sessionReply },
     refusals: [],
@@ -31,40 +28,38 @@ const createSession = (hub: Hub): Route =>
 
 const listSessions = (hub: Hub): Route =>
   defineRoute({
+    ...schemas.nothingAsked,
     method: 'get',
     path: '/sessions',
     operation: 'listSessions',
     summary: 'Every session, the one written last first.',
-    params: schemas.nothing,
-    query: schemas.nothing,
-    body: schemas.nothing,
     reply: { status: 200, description: 'The sessions.', schema: schemas.sessionsReply },
     refusals: [],
     answer: async () => {
       const summaries = await hub.store.list();
-      const sessions = summaries.map((one) => viewSession(one, hub.isRunning(one.id)));
+      const sessions = summaries.map((one) => ({ ...one, running: hub.isRunning(one.id) }));
       return { fields: { sessions } };
     },
   });
 
 const readRoutes = (hub: Hub): Route[] => [
   defineRoute({
+    ...schemas.nothingAsked,
     method: 'get',
     path: '/sessions/{id}',
     operation: 'getSession',
     summary: 'What a session is and what it is doing.',
     params: schemas.sessionParams,
-    query: schemas.nothing,
-    body: schemas.nothing,
     reply: { status: 200, description: 'Its state.', schema: schemas.stateReply },
     refusals: ['not_found', 'damaged'],
     answer: async ({ params: { id } }) => {
-      const summary = await hub.summary(id);
+      const summary = await hub.store.summary(id);
       const state = await hub.state(id);
-      return { fields: { session: viewSession(summary, state.running !== null), ...state } };
+      return { fields: { session: { ...summary, running: state.running !== null }, ...state } };
     },
   }),
   defineRoute({
+    ...schemas.nothingAsked,
     method: 'get',
     path: '/sessions/{id}/messages',
     operation: 'listMessages',
@@ -73,7 +68,6 @@ const readRoutes = (hub: Hub): Route[] => [
       'from the first on, or from behind a place, or those that lead up to one.',
     params: schemas.sessionParams,
     query: schemas.pageQuery,
-    body: schemas.nothing,
     reply: { status: 200, description: 'A page.', schema: schemas.messagesReply },
     refusals: ['not_found', 'damaged'],
     answer: async ({ params: { id }, query }) => {
@@ -82,18 +76,17 @@ const readRoutes = (hub: Hub): Route[] => [
     },
   }),
   defineRoute({
+    ...schemas.nothingAsked,
     method: 'get',
     path: '/sessions/{id}/context',
     operation: 'getContext',
     summary: 'What the next request to the model would be. Opens the session.',
     params: schemas.sessionParams,
-    query: schemas.nothing,
-    body: schemas.nothing,
     reply: { status: 200, description: 'The request.', schema: schemas.contextReply },
     refusals: ['not_found', 'busy', 'damaged', 'gone'],
     answer: async ({ params: { id } }) => {
       const session = await hub.live.get(id);
-      return { fields: { context: viewContext(session.context()) } };
+      return { fields: { context: session.context() } };
     },
   }),
 ];
@@ -108,12 +101,12 @@ function spanOf({ after, before }: schemas.PageQuery): PageSpan {
 
 const forkSession = (hub: Hub): Route =>
   defineRoute({
+    ...schemas.nothingAsked,
     method: 'post',
     path: '/sessions/{id}/fork',
     operation: 'forkSession',
     summary: 'Makes a session of the rows of another up to the end of one of its turns.',
     params: schemas.sessionParams,
-    query: schemas.nothing,
     body: schemas.forkBody,
     reply: { status: 201, description: 'It is made.', schema: schemas.sessionReply },
     refusals: ['not_found'],

@@ -1,7 +1,26 @@
-import type { Logger } from 'pino';
+import { expectThat } from '@celestea/core';
+import { pino, type DestinationStream, type Logger } from 'pino';
 
-import type { SeenEvent } from './seen-event.ts';
-import type { SeenFault, SeenRequest } from './seen-request.ts';
+import type { HostEvent, HostStatus } from '../events/index.ts';
+import type { HostFault, SeenRequest } from './seen.ts';
+
+/** From all to the least. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+/** How much a host says of what it does. */
+export type HostLogLevel = (typeof LOG_LEVELS)[number];
+
+/**
+ * A logger for `HostOptions.log` that writes a line of JSON for each thing that it tells. Throws a
+ * `TypeError` for another level.
+ *
+ * @example createHost({ folder, parts, log: hostLogger(process.stderr, 'info') })
+ */
+export function hostLogger(stream: DestinationStream, level: HostLogLevel = 'info'): Logger {
+  expectThat(LOG_LEVELS.includes(level), 'level', `one of ${LOG_LEVELS.join(', ')}`, level);
+  const formatters = { level: (label: string): object => ({ level: label }) };
+  return pino({ level, base: null, formatters }, stream);
+}
 
 /**
  * Writes what a host does as structured lines. No line holds the token, a header, what a user or
@@ -17,33 +36,44 @@ export class HostLines {
     this.#redact = redact;
   }
 
-  onEvent(session: string, event: SeenEvent): void {
-    switch (event.kind) {
-      case 'turn_started':
-        this.#log.info({ session, turn: event.turn }, 'turn started');
+  onEvent(session: string, { name, turn, payload }: HostEvent): void {
+    if (name === 'status') this.#onStatus(session, turn, payload);
+    else if (name === 'question') {
+      this.#log.info({ session, turn, tool: payload.tool }, 'approval asked');
+    }
+  }
+
+  #onStatus(session: string, turn: string | null, status: HostStatus): void {
+    switch (status.phase) {
+      case 'start':
+        this.#log.info({ session, turn: status.turn }, 'turn started');
         return;
-      case 'turn_ended': {
-        const { turn, outcome, steps, usage, milliseconds } = event;
-        this.#log.info({ session, turn, outcome, steps, usage, milliseconds }, 'turn ended');
-        return;
-      }
-      case 'approval_asked':
-        this.#log.info({ session, turn: event.turn, tool: event.tool }, 'approval asked');
-        return;
-      case 'approval_answered': {
-        const { turn, tool, decision } = event;
+      case 'approval': {
+        const { tool, decision } = status;
         this.#log.info({ session, turn, tool, decision }, 'approval answered');
         return;
       }
       case 'diagnostic': // its message may quote anybody
-        this.#log.warn({ session, turn: event.turn, kind: event.of }, 'diagnostic');
+        this.#log.warn({ session, turn, kind: status.kind }, 'diagnostic');
         return;
-      case 'tool_called':
-      case 'tool_answered':
-      case 'other':
+      case 'progress':
+      case 'steer':
+      case 'steered':
+      case 'lagged':
         return;
+      case 'completed':
+      case 'cancelled':
+      case 'error':
+      case 'step_limit':
+      case 'interrupted': {
+        const { phase: outcome, steps, usage, milliseconds } = status;
+        if (usage === undefined) return; // it ended with its process
+        const of = { session, turn: status.turn };
+        this.#log.info({ ...of, outcome, steps, usage, milliseconds }, 'turn ended');
+        return;
+      }
       default:
-        event satisfies never;
+        status satisfies never;
     }
   }
 
@@ -55,7 +85,7 @@ export class HostLines {
     this.#log.warn({ session }, 'reader lagged');
   }
 
-  onFault(error: unknown, { route, method }: SeenFault): void {
+  onFault(error: unknown, { method, path: route }: HostFault): void {
     // not as err: of that pino makes what it wants
     this.#log.error({ route, method, fault: this.#faultOf(error) }, 'fault');
   }

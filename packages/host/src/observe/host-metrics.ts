@@ -1,18 +1,15 @@
+import { TURN_OUTCOMES } from '@celestea/core';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { OUTCOME_NAMES, type SeenEvent, type SeenTurnEnd } from './seen-event.ts';
-import type { SeenRequest } from './seen-request.ts';
+import type { HostEvent, HostStatus } from '../events/index.ts';
+import type { SeenRequest } from './seen.ts';
 
-/** What is read when the metrics are asked for. */
-export interface HostGauges {
+/** What {@link HostMetrics} works with. */
+export interface HostMetricsOptions {
   /** Streams of events that are open. */
   readonly readers: () => number;
   /** Sessions that are open. */
   readonly openSessions: () => number;
-}
-
-/** What {@link HostMetrics} works with. */
-export interface HostMetricsOptions extends HostGauges {
   /** Whether a session has a tool of that name. */
   readonly isTool: (session: string, name: string) => boolean;
 }
@@ -71,7 +68,7 @@ export class HostMetrics {
     this.#isTool = isTool;
     this.#gauge('stream_readers', 'Streams of events that are open.', readers);
     this.#gauge('sessions_open', 'Sessions that are open.', openSessions);
-    for (const outcome of OUTCOME_NAMES) this.#ended.inc({ outcome }, 0);
+    for (const outcome of TURN_OUTCOMES) this.#ended.inc({ outcome }, 0);
   }
 
   /** The type of {@link text}. */
@@ -84,34 +81,31 @@ export class HostMetrics {
     return this.#registry.metrics();
   }
 
-  onEvent(session: string, event: SeenEvent): void {
+  onEvent(session: string, { name, payload }: HostEvent): void {
     this.#events.inc();
-    switch (event.kind) {
-      case 'turn_started':
-        this.#started.inc();
-        this.#running.inc();
+    switch (name) {
+      case 'tool':
+        this.#callsOf(session).set(payload.id, this.#toolLabel(session, payload.name));
         return;
-      case 'turn_ended':
-        this.#calls.delete(session);
-        this.#countEnd(event);
+      case 'tool_result': {
+        const tool = this.#callsOf(session).get(payload.id) ?? OTHER_TOOL;
+        this.#tools.inc({ tool, ok: String(payload.ok) });
         return;
-      case 'tool_called':
-        this.#callsOf(session).set(event.call, this.#toolLabel(session, event.tool));
-        return;
-      case 'tool_answered':
-        this.#countCall(session, event.call, event.ok);
-        return;
-      case 'approval_asked':
+      }
+      case 'question':
         this.#waiting.inc();
         return;
-      case 'approval_answered':
-        this.#waiting.dec();
+      case 'status':
+        this.#onStatus(session, payload);
         return;
-      case 'diagnostic':
-      case 'other':
+      case 'text':
+      case 'thinking':
+      case 'turn_end': // the status that comes after it says more
+      case 'done':
+      case 'compact':
         return;
       default:
-        event satisfies never;
+        name satisfies never;
     }
   }
 
@@ -123,20 +117,23 @@ export class HostMetrics {
     this.#lagged.inc();
   }
 
-  #countEnd({ outcome, steps, usage, milliseconds }: SeenTurnEnd): void {
-    this.#running.dec();
-    this.#ended.inc({ outcome });
-    this.#steps.inc(steps);
-    this.#seconds.observe(milliseconds / 1000);
-    this.#tokens.inc({ kind: 'input' }, usage.prompt_tokens);
-    this.#tokens.inc({ kind: 'output' }, usage.completion_tokens);
-    this.#tokens.inc({ kind: 'cached' }, usage.cache_read);
-    this.#tokens.inc({ kind: 'reasoning' }, usage.reasoning_tokens);
-  }
-
-  #countCall(session: string, call: string, ok: boolean): void {
-    const tool = this.#callsOf(session).get(call) ?? OTHER_TOOL;
-    this.#tools.inc({ tool, ok: String(ok) });
+  #onStatus(session: string, status: HostStatus): void {
+    if (status.phase === 'approval') this.#waiting.dec();
+    else if (status.phase === 'start') {
+      this.#started.inc();
+      this.#running.inc();
+    } else if ('milliseconds' in status) {
+      const { phase: outcome, steps = 0, milliseconds = 0, usage } = status;
+      this.#calls.delete(session);
+      this.#running.dec();
+      this.#ended.inc({ outcome });
+      this.#steps.inc(countOf(steps));
+      this.#seconds.observe(countOf(milliseconds) / 1000);
+      this.#tokens.inc({ kind: 'input' }, countOf(usage?.prompt_tokens));
+      this.#tokens.inc({ kind: 'output' }, countOf(usage?.completion_tokens));
+      this.#tokens.inc({ kind: 'cached' }, countOf(usage?.cache_read));
+      this.#tokens.inc({ kind: 'reasoning' }, countOf(usage?.reasoning_tokens));
+    }
   }
 
   #callsOf(session: string): Map<string, string> {
@@ -164,6 +161,9 @@ export class HostMetrics {
     return new Gauge({ name: `celestea_${name}`, help, registers: [this.#registry], ...collect });
   }
 }
+
+/** A clock may go back, and a model may count anything: neither may break a counter. */
+const countOf = (value = 0): number => (Number.isFinite(value) && value > 0 ? value : 0);
 
 /** The client calls it with the gauge as `this`. */
 const readInto = (read: () => number) =>

@@ -1,3 +1,4 @@
-export { hostLogger } from './host-logger.ts';
-export type { HostLogLevel } from './host-logger.ts';
+export { hostLogger, LOG_LEVELS } from './host-lines.ts';
+export type { HostLogLevel } from './host-lines.ts';
 export { Observer } from './observer.ts';
+export type { HostFault } from './seen.ts';

@@ -1,35 +1,35 @@
 import type { Logger } from 'pino';
 
-import type { HostEvent } from '../events/host-event.ts';
+import type { HostEvent } from '../events/index.ts';
 import { HostLines } from './host-lines.ts';
 import { HostMetrics, type HostMetricsOptions } from './host-metrics.ts';
-import { seeEvent } from './seen-event.ts';
-import type { SeenFault, SeenRequest } from './seen-request.ts';
+import type { HostFault, SeenRequest } from './seen.ts';
 
 /** What an {@link Observer} works with. */
-export interface ObserverOptions extends HostMetricsOptions {
-  /** Without one no line is written. */
-  readonly log: Logger | null;
+interface ObserverOptions extends HostMetricsOptions {
+  readonly log: Logger;
   /** Takes the token out of a text. */
   readonly redact: (text: string) => string;
+  readonly onFault: (error: unknown, fault: HostFault) => void;
 }
 
 /** Counts what a host does and writes lines of it. No fault of it disturbs anybody. */
 export class Observer {
   readonly #metrics: HostMetrics;
-  readonly #lines: HostLines | null;
+  readonly #lines: HostLines;
+  readonly #onFault: ObserverOptions['onFault'];
 
-  constructor({ log, redact, ...metrics }: ObserverOptions) {
+  constructor({ log, redact, onFault, ...metrics }: ObserverOptions) {
     this.#metrics = new HostMetrics(metrics);
-    this.#lines = log === null ? null : new HostLines(log, redact);
+    this.#lines = new HostLines(log, redact);
+    this.#onFault = onFault;
   }
 
   /** An event of a session was published. */
   onEvent(session: string, event: HostEvent): void {
     quietly(() => {
-      const seen = seeEvent(event);
-      this.#metrics.onEvent(session, seen);
-      this.#lines?.onEvent(session, seen);
+      this.#metrics.onEvent(session, event);
+      this.#lines.onEvent(session, event);
     });
   }
 
@@ -37,7 +37,7 @@ export class Observer {
   onRequest(request: SeenRequest): void {
     quietly(() => {
       this.#metrics.onRequest(request);
-      this.#lines?.onRequest(request);
+      this.#lines.onRequest(request);
     });
   }
 
@@ -45,13 +45,18 @@ export class Observer {
   onLag(session: string): void {
     quietly(() => {
       this.#metrics.onLag();
-      this.#lines?.onLag(session);
+      this.#lines.onLag(session);
     });
   }
 
   /** A request was answered with a 500 because of this. */
-  onFault(error: unknown, fault: SeenFault): void {
-    quietly(() => this.#lines?.onFault(error, fault));
+  onFault(error: unknown, fault: HostFault): void {
+    quietly(() => {
+      this.#lines.onFault(error, fault);
+    });
+    quietly(() => {
+      this.#onFault(error, fault);
+    });
   }
 
   /** The metrics in the text format of Prometheus, and its type. */
@@ -64,6 +69,6 @@ function quietly(tell: () => void): void {
   try {
     tell();
   } catch {
-    // a logger that fails is its owner's concern
+    // who listens has to look after itself
   }
 }

@@ -1,38 +1,21 @@
 import { expectThat } from '@celestea/core';
 import type { ApprovalRequest, ApprovalService, ApprovalVerdict } from '@celestea/tools';
 
-import type { Publish } from '../events/host-event.ts';
+import type { ApprovalDecision, Publish } from '../events/index.ts';
+import type { WireApproval } from '../wire.ts';
 import { HostError } from './host-error.ts';
-import { quietly } from './quiet-publish.ts';
-
-/** A question that waits for its answer. */
-export interface PendingApproval {
-  /** To be named in the answer. */
-  readonly id: string;
-  readonly callId: string;
-  readonly tool: string;
-  /** As the model gave them: show them as text, never as markup. */
-  readonly args: unknown;
-  /** Why a guard wants the call approved. */
-  readonly reason: string;
-  /** Milliseconds since 1970. */
-  readonly askedMs: number;
-}
-
-/** What came of a question; `withdrawn`: nobody waits for the answer any more. */
-export type ApprovalDecision = 'allow' | 'deny' | 'withdrawn';
 
 /** What a desk works with. */
-export interface ApprovalDeskOptions {
+interface ApprovalDeskOptions {
   readonly publish: Publish;
-  /** The turn that runs, for the events; without it they belong to none. */
-  readonly turn?: () => string | null;
-  /** The time in milliseconds since 1970; for tests. */
-  readonly now?: () => number;
+  /** The turn that runs, for the events; `null` when they belong to none. */
+  readonly turn: () => string | null;
+  /** The time in milliseconds since 1970. */
+  readonly now: () => number;
 }
 
 interface Question {
-  readonly approval: PendingApproval;
+  readonly approval: WireApproval;
   readonly resolve: (verdict: ApprovalVerdict) => void;
 }
 
@@ -44,46 +27,40 @@ const WITHDRAWN = 'the question was withdrawn';
  * a question of an earlier process answers none of this one.
  */
 export class ApprovalDesk implements ApprovalService {
-  readonly #publish: Publish;
-  readonly #turn: () => string | null;
-  readonly #now: () => number;
+  readonly #options: ApprovalDeskOptions;
   readonly #open = new Map<string, Question>();
 
-  /** Throws a `TypeError` when an option is no function. */
-  constructor({ publish, turn = () => null, now = Date.now }: ApprovalDeskOptions) {
-    expectThat(typeof publish === 'function', 'publish', 'a function', publish);
-    expectThat(typeof turn === 'function', 'turn', 'a function', turn);
-    expectThat(typeof now === 'function', 'now', 'a function', now);
-    this.#publish = quietly(publish);
-    this.#turn = turn;
-    this.#now = now;
+  constructor(options: ApprovalDeskOptions) {
+    this.#options = options;
   }
 
   /** Waits for the answer. When the signal aborts, the question is taken back. Never rejects. */
   decide(
-    request: ApprovalRequest,
+    { call_id, name: tool, args, reason }: ApprovalRequest,
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<ApprovalVerdict> {
     if (signal?.aborted === true) return Promise.resolve({ kind: 'deny', reason: WITHDRAWN });
-    const approval = this.#pending(request);
+    const id = globalThis.crypto.randomUUID();
+    const text = `May ${tool} run? ${reason}`;
+    const approval = { id, text, call_id, tool, args, reason, asked_ms: this.#options.now() };
     return new Promise((resolve) => {
       const onAbort = (): void => {
-        this.#withdraw(approval.id);
+        this.#withdraw(id);
       };
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#open.set(approval.id, {
+      this.#open.set(id, {
         approval,
         resolve: (verdict) => {
           signal?.removeEventListener('abort', onAbort);
           resolve(verdict);
         },
       });
-      this.#ask(approval);
+      this.#options.publish({ name: 'question', turn: this.#options.turn(), payload: approval });
     });
   }
 
   /** The questions that are open, oldest first. */
-  list(): PendingApproval[] {
+  list(): WireApproval[] {
     return [...this.#open.values()].map(({ approval }) => approval);
   }
 
@@ -103,19 +80,7 @@ export class ApprovalDesk implements ApprovalService {
     for (const id of [...this.#open.keys()]) this.#withdraw(id);
   }
 
-  #pending({ call_id, name, args, reason }: ApprovalRequest): PendingApproval {
-    const id = globalThis.crypto.randomUUID();
-    return { id, callId: call_id, tool: name, args, reason, askedMs: this.#now() };
-  }
-
-  #ask({ id, callId, tool, args, reason, askedMs }: PendingApproval): void {
-    const text = `May ${tool} run? ${reason}`;
-    const payload = { id, text, call_id: callId, tool, args, reason, asked_ms: askedMs };
-    this.#publish({ name: 'question', turn: this.#turn(), payload });
-  }
-
   #question(id: string): Question {
-    expectThat(typeof id === 'string', 'id', 'the id of a question', id);
     const question = this.#open.get(id);
     if (question !== undefined) return question;
     throw new HostError('gone', 'that question is not open: it was answered or taken back');
@@ -128,10 +93,10 @@ export class ApprovalDesk implements ApprovalService {
   }
 
   #settle({ approval, resolve }: Question, decision: ApprovalDecision, verdict: ApprovalVerdict): void {
-    const { id, callId, tool } = approval;
+    const { id, call_id, tool } = approval;
     this.#open.delete(id);
     resolve(verdict);
-    const payload = { phase: 'approval', id, decision, call_id: callId, tool };
-    this.#publish({ name: 'status', turn: this.#turn(), payload });
+    const payload = { phase: 'approval', id, decision, call_id, tool } as const;
+    this.#options.publish({ name: 'status', turn: this.#options.turn(), payload });
   }
 }

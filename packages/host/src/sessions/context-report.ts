@@ -1,4 +1,9 @@
-import { estimateMessageTokens, estimateTokens } from '@celestea/agent-loop';
+import {
+  estimateMessageTokens,
+  estimateTokens,
+  fitContext,
+  type ContextPolicy,
+} from '@celestea/agent-loop';
 import {
   serdeJsonString,
   type AgentConfig,
@@ -7,38 +12,18 @@ import {
   type ToolSpec,
 } from '@celestea/core';
 
-/** What a request takes by its parts, in tokens; estimates, as those that decide what is cut. */
-export interface ContextTokens {
-  /** The system prompt. */
-  readonly system: number;
-  readonly messages: Readonly<Record<Role, number>>;
-  /** What the model is told of the tools. No budget counts them. */
-  readonly tools: number;
-  /** All of these. */
-  readonly total: number;
-}
+import type { WireContext } from '../wire.ts';
 
-/** What the next request would be. */
-export interface ContextReport {
-  readonly request: ModelRequest;
-  readonly tokens: ContextTokens;
-  /** Tokens of the model's window; 0 when it is not known, and nothing is cut then. */
-  readonly window: number;
-  /** Tokens that system prompt and messages may take; `null` without a window. */
-  readonly budget: number | null;
-}
-
-/** Tells of a request made for this configuration. */
-export function reportContext(
-  request: ModelRequest,
-  config: Readonly<AgentConfig>,
-): ContextReport {
+/** Tells of a request made for this configuration. What only a provider understands is in it. */
+export function reportContext(request: ModelRequest, config: Readonly<AgentConfig>): WireContext {
+  const { system, messages, tools } = request;
   const window = config.context_window_tokens > 0 ? config.context_window_tokens : 0;
-  return { request, tokens: countTokens(request), window, budget: budgetOf(window, config) };
+  const budget = budgetOf(window, config);
+  return { request: { system, messages, tools }, tokens: countTokens(request), window, budget };
 }
 
 /** The tokens of a request by its parts. */
-export function countTokens({ system, messages, tools }: ModelRequest): ContextTokens {
+export function countTokens({ system, messages, tools }: ModelRequest): WireContext['tokens'] {
   const byRole: Record<Role, number> = { system: 0, user: 0, assistant: 0, tool: 0 };
   for (const message of messages) byRole[message.role] += estimateMessageTokens(message);
   const parts = {
@@ -56,4 +41,31 @@ function budgetOf(window: number, { context_trim_threshold: threshold }: AgentCo
   if (window === 0) return null;
   const share = Number.isNaN(threshold) ? 1 : Math.min(1, Math.max(0, threshold));
   return Math.floor(window * share) || 1;
+}
+
+/** What was cut of a request so that it fits. */
+interface Cut {
+  readonly removed_messages: number;
+  readonly removed_tokens: number;
+}
+
+/** The loop's own policy, which tells of what it cut: once, and again when it cuts otherwise. */
+export function tellingCuts(tell: (cut: Cut) => void): ContextPolicy {
+  let told = '';
+  return ({ messages, systemTokens, config }) => {
+    const { context_window_tokens, context_trim_threshold, context_keep_recent } = config;
+    const fitted = fitContext(
+      messages,
+      systemTokens,
+      context_window_tokens,
+      context_trim_threshold,
+      context_keep_recent,
+    );
+    const { trimmed, removedMessages, removedTokens } = fitted.outcome;
+    const payload = { removed_messages: removedMessages, removed_tokens: removedTokens };
+    const cut = trimmed ? JSON.stringify(payload) : '';
+    if (trimmed && cut !== told) tell(payload);
+    told = cut;
+    return fitted;
+  };
 }

@@ -1,14 +1,10 @@
 export { ApprovalDesk } from './approval-desk.ts';
-export type { ApprovalDecision, ApprovalDeskOptions, PendingApproval } from './approval-desk.ts';
-export type { ContextReport, ContextTokens } from './context-report.ts';
 export { HostError } from './host-error.ts';
 export type { HostErrorCode } from './host-error.ts';
-export { LiveSession } from './live-session.ts';
-export type { LiveSessionOptions, LiveSessionParts, SessionLoop } from './live-session-options.ts';
+export type { LiveSession } from './live-session.ts';
 export { LiveSessions } from './live-sessions.ts';
-export type { LiveSessionsOptions } from './live-sessions.ts';
-export type { RunningState } from './running-turn.ts';
 export { isSessionId } from './session-id.ts';
+export { checkLiveSessionParts, MAX_TIMER_MS } from './session-parts.ts';
+export type { LiveSessionParts, SessionLoop } from './session-parts.ts';
 export { SessionStore } from './session-store.ts';
 export type { SessionSummary } from './session-summary.ts';
-export type { ReplyState } from './streamed-reply.ts';

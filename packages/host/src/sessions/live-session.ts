@@ -1,10 +1,10 @@
 import {
   ContextBudgetError,
+  DefaultAgentLoop,
   errorMessage,
   loopEventToSse,
   type ContextPolicy,
   type Diagnostic,
-  type TurnTimeouts,
 } from '@celestea/agent-loop';
 import {
   Context,
@@ -23,24 +23,26 @@ import {
 } from '@celestea/core';
 import { SessionLogBrokenError, type JsonlSessionLog } from '@celestea/session';
 
-import type { Publish } from '../events/host-event.ts';
+import type { HostEvent, HostStatus, Publish } from '../events/index.ts';
+import type { WireContext, WireRunning } from '../wire.ts';
 import { ApprovalDesk } from './approval-desk.ts';
-import { reportContext, type ContextReport } from './context-report.ts';
+import { reportContext, tellingCuts } from './context-report.ts';
 import { HostError, logFailure } from './host-error.ts';
-import {
-  checkLiveSessionOptions,
-  checkText,
-  loopOf,
-  type LiveSessionOptions,
-  type SessionLoop,
-} from './live-session-options.ts';
-import { quietly } from './quiet-publish.ts';
-import type { RunningState, RunningTurn, TurnEnd } from './running-turn.ts';
-import { SteeringLines } from './steering-lines.ts';
-import { StreamedReply } from './streamed-reply.ts';
-import { tellingCuts } from './told-cuts.ts';
+import { SteeringLines, StreamedReply, type RunningTurn, type TurnEnd } from './running-turn.ts';
+import type { LiveSessionParts, SessionLoop } from './session-parts.ts';
 import { TurnLog } from './turn-log.ts';
 import { TurnMeter } from './turn-meter.ts';
+
+/** What a {@link LiveSession} is made with. */
+interface LiveSessionOptions {
+  readonly id: string;
+  /** Open for writing; the session closes it. */
+  readonly log: JsonlSessionLog;
+  readonly publish: Publish;
+  readonly parts: LiveSessionParts;
+  /** Told after each turn, when nothing runs any more. */
+  readonly onIdle: () => void;
+}
 
 /**
  * An open session and its running turn, of which there is one at a time. A turn belongs to the
@@ -57,13 +59,11 @@ export class LiveSession {
   readonly approvals: ApprovalDesk;
   readonly #log: JsonlSessionLog;
   readonly #turnLog: TurnLog;
-  readonly #llm: Llm;
+  readonly #parts: LiveSessionParts;
   readonly #tools: ToolRegistry;
   readonly #loop: SessionLoop;
-  readonly #timeouts: TurnTimeouts | undefined;
   readonly #publish: Publish;
   readonly #now: () => number;
-  readonly #progressMs: number;
   readonly #onIdle: () => void;
   #turn: RunningTurn | null = null;
   #undelivered: readonly string[] = [];
@@ -76,21 +76,18 @@ export class LiveSession {
   #isClosed = false;
   #closing: Promise<void> | null = null;
 
-  /** Throws a `TypeError` that names what is wrong, and what `parts.tools` throws. */
-  constructor(options: LiveSessionOptions) {
-    const { id, log, publish, parts, onIdle = () => undefined } = checkLiveSessionOptions(options);
+  /** Throws what `parts.tools` and `parts.loop` throw. */
+  constructor({ id, log, publish, parts, onIdle }: LiveSessionOptions) {
     this.id = id;
     this.#log = log;
     this.#turnLog = new TurnLog(log, (row) => this.#turn?.reply.onRow(row));
-    this.#publish = quietly(publish);
+    this.#publish = publish;
     this.#now = parts.now ?? Date.now;
-    this.#progressMs = parts.progressMs ?? 1000;
     this.#onIdle = onIdle;
-    this.#llm = parts.llm;
-    this.#loop = loopOf(parts, id);
-    this.#timeouts = parts.timeouts;
+    this.#parts = parts;
+    this.#loop = parts.loop?.(parts.config, id) ?? new DefaultAgentLoop(parts.config);
     const turn = (): string | null => this.#turnOfEvents();
-    this.approvals = new ApprovalDesk({ publish: this.#publish, turn, now: this.#now });
+    this.approvals = new ApprovalDesk({ publish, turn, now: this.#now });
     this.#tools = parts.tools(this.approvals);
     this.#tellInterrupted();
   }
@@ -100,7 +97,7 @@ export class LiveSession {
     return this.#broken;
   }
 
-  /** What the turn that ended last did not take of what was said to it, until the next starts. */
+  /** What the turn that ended last did not take of what was sent to it, until the next starts. */
   get undelivered(): readonly string[] {
     return this.#undelivered;
   }
@@ -112,37 +109,37 @@ export class LiveSession {
 
   /**
    * Starts a turn and gives its id; how it goes is published. Throws a {@link HostError}: `busy`
-   * while a turn runs, `invalid` for a text without a word, `gone` when the session is closed,
+   * while a turn runs, `invalid` for an empty input, `gone` when the session is closed,
    * `damaged` when its log is, `failed` when that cannot be written.
    */
-  startTurn(text: string): string {
+  startTurn(input: string): string {
     this.#checkOpen();
-    checkText(text);
+    checkInput(input);
     const running = this.#turn;
     if (running !== null) {
       const since = new Date(running.startedMs).toISOString();
       throw new HostError('busy', `${running.id} runs in session ${this.id} since ${since}`);
     }
     if (this.#broken !== null) throw new HostError('failed', this.#broken);
-    const turn = this.#newTurn(this.#reserveTurnId(), text);
+    const turn = this.#newTurn(this.#reserveTurnId(), input);
     this.#turn = turn;
     this.#undelivered = [];
-    this.#status({ phase: 'start', turn: turn.id, input: text });
+    this.#status({ phase: 'start', turn: turn.id, input });
     turn.stopProgress = this.#startProgress(turn);
     turn.done = this.#run(turn);
     return turn.id;
   }
 
   /**
-   * Says something to the turn that runs, which reads it before its next step. What it did not
+   * Sends something to the turn that runs, which reads it before its next step. What it did not
    * take when it ends is given back as `undelivered` of its last status. Throws a
    * {@link HostError}: `idle` when nothing runs, else as {@link startTurn}.
    */
-  steer(text: string): void {
+  steer(input: string): void {
     const turn = this.#running();
-    checkText(text);
-    turn.steering.push(text);
-    this.#status({ phase: 'steer', text, waiting: turn.steering.pending() });
+    checkInput(input);
+    turn.steering.push(input);
+    this.#status({ phase: 'steer', input, waiting: turn.steering.pending() });
   }
 
   /** Cancels the turn that runs; it ends on its own time. Throws as {@link steer} does. */
@@ -157,11 +154,12 @@ export class LiveSession {
   }
 
   /** The turn that runs, or `null`. */
-  running(): RunningState | null {
+  running(): WireRunning | null {
     if (this.#turn === null) return null;
-    const { id: turn, input, startedMs, meter, reply, steering } = this.#turn;
+    const { id: turn, input, startedMs: started_ms, meter, reply, steering } = this.#turn;
+    const { text, thinking } = reply;
     const waiting = steering.waiting();
-    return { turn, input, startedMs, step: meter.steps, reply: reply.read(), waiting };
+    return { turn, input, started_ms, step: meter.steps, reply: { text, thinking }, waiting };
   }
 
   /**
@@ -180,10 +178,10 @@ export class LiveSession {
    * What the next request would be and what it takes. Throws a {@link HostError}: `failed` when
    * none would fit, `gone` when the session is closed.
    */
-  context(): ContextReport {
+  context(): WireContext {
     this.#checkOpen();
     try {
-      const request = this.#loop.contextSnapshot(this.#context(this.#llm));
+      const request = this.#loop.contextSnapshot(this.#context(this.#parts.llm));
       return reportContext(request, this.#loop.agentConfig);
     } catch (error) {
       if (!(error instanceof ContextBudgetError)) throw error;
@@ -216,8 +214,8 @@ export class LiveSession {
   }
 
   #newTurn(id: string, input: string): RunningTurn {
-    const onTaken = (texts: readonly string[]): void => {
-      this.#status({ phase: 'steered', texts });
+    const onTaken = (inputs: readonly string[]): void => {
+      this.#status({ phase: 'steered', inputs });
     };
     return {
       id,
@@ -237,7 +235,7 @@ export class LiveSession {
   /** Runs the turn to its end, whatever that is; never rejects. */
   async #run(turn: RunningTurn): Promise<void> {
     try {
-      const ctx = this.#context(turn.meter.watch(this.#llm));
+      const ctx = this.#context(turn.meter.watch(this.#parts.llm));
       const outcome = await this.#loop.runTurnOutcome(ctx, turn.input, {
         signal: turn.cancel.signal,
         sink: (event) => {
@@ -246,7 +244,7 @@ export class LiveSession {
         usage: turn.meter.usage,
         injections: turn.steering,
         contextPolicy: this.#fit,
-        timeouts: this.#timeouts,
+        timeouts: this.#parts.timeouts,
         onDiagnostic: (diagnostic) => {
           const message = this.#withoutPath(diagnosticText(diagnostic));
           this.#status({ phase: 'diagnostic', kind: diagnostic.kind, message });
@@ -278,14 +276,15 @@ export class LiveSession {
 
   #onEvent(turn: RunningTurn, event: LoopEvent): void {
     if (event.kind === 'text' || event.kind === 'thinking') turn.meter.countDelta();
-    if (event.kind === 'text') turn.reply.addText(event.delta);
-    if (event.kind === 'thinking') turn.reply.addThinking(event.delta);
+    if (event.kind === 'text') turn.reply.text += event.delta;
+    if (event.kind === 'thinking') turn.reply.thinking += event.delta;
     if (event.kind === 'turn_end') turn.stopProgress();
     const { event: name, payload } = loopEventToSse(event);
     const { error } = payload;
     const isFailure = name === 'turn_end' && typeof error === 'string';
     const shown = isFailure ? { ...payload, error: this.#withoutPath(error) } : payload;
-    this.#publish({ name, turn: turn.id, payload: shown });
+    // both are written after contracts/sse-events.json
+    this.#publish({ name, turn: turn.id, payload: shown } as HostEvent);
     if (event.kind === 'turn_end') turn.isOver = true;
   }
 
@@ -320,13 +319,13 @@ export class LiveSession {
       if (text === told) return;
       told = text;
       this.#status(progress);
-    }, this.#progressMs);
+    }, this.#parts.progressMs ?? 1000);
     return () => {
       clearInterval(timer);
     };
   }
 
-  #progress({ meter }: RunningTurn): Record<string, unknown> {
+  #progress({ meter }: RunningTurn): HostStatus {
     const usage = meter.usage.total();
     return {
       phase: 'progress',
@@ -367,7 +366,7 @@ export class LiveSession {
     this.#status({ phase: 'interrupted', turn: interruptedTurn });
   }
 
-  #status(payload: Record<string, unknown>): void {
+  #status(payload: HostStatus): void {
     this.#publish({ name: 'status', turn: this.#turnOfEvents(), payload });
   }
 
@@ -385,6 +384,12 @@ export class LiveSession {
   #checkOpen(): void {
     if (this.#isClosed) throw new HostError('gone', `session ${this.id} is closed`);
   }
+}
+
+/** Throws a {@link HostError} `invalid` for an input without a word. */
+function checkInput(input: string): void {
+  expectThat(typeof input === 'string', 'input', 'a text', input);
+  if (input.trim() === '') throw new HostError('invalid', 'expected some words, got an empty text');
 }
 
 function diagnosticText({ message, error }: Diagnostic): string {

@@ -1,11 +1,9 @@
 import { errorMessage } from '@celestea/agent-loop';
-import { expectThat, isRecord } from '@celestea/core';
 
-import type { Publish } from '../events/host-event.ts';
+import type { Publish } from '../events/index.ts';
 import { HostError } from './host-error.ts';
-import { checkLiveSessionParts, type LiveSessionParts } from './live-session-options.ts';
 import { LiveSession } from './live-session.ts';
-import { quietly } from './quiet-publish.ts';
+import type { LiveSessionParts } from './session-parts.ts';
 import type { SessionStore } from './session-store.ts';
 
 /** What {@link LiveSessions} works with. */
@@ -14,8 +12,8 @@ export interface LiveSessionsOptions {
   /** Where the events of a session go; asked for each time one is opened. */
   readonly publish: (id: string) => Publish;
   readonly parts: LiveSessionParts;
-  /** How many sessions are kept open in which nothing runs, at least 1; 16 unless given. */
-  readonly maxOpen?: number;
+  /** How many sessions are kept open in which nothing runs, at least 1. */
+  readonly maxOpen: number;
 }
 
 interface Entry {
@@ -30,7 +28,6 @@ interface Entry {
  */
 export class LiveSessions {
   readonly #options: LiveSessionsOptions;
-  readonly #maxOpen: number;
   /** Least recently used first. */
   readonly #entries = new Map<string, Entry>();
   readonly #closing = new Map<string, Promise<void>>();
@@ -38,18 +35,8 @@ export class LiveSessions {
   #allClosed: Promise<void> | null = null;
   #closesSurplus = false;
 
-  /** Throws a `TypeError` that names the option that is not what it has to be. */
   constructor(options: LiveSessionsOptions) {
-    expectThat(isRecord(options), 'options', 'an object', options);
-    const { store, publish, parts, maxOpen = 16 } = options;
-    const isStore = isRecord(store) && typeof store.open === 'function';
-    expectThat(isStore, 'store', 'a SessionStore', store);
-    expectThat(typeof publish === 'function', 'publish', 'a function', publish);
-    const isCount = Number.isInteger(maxOpen) && maxOpen >= 1;
-    expectThat(isCount, 'maxOpen', 'a whole number from 1', maxOpen);
-    checkLiveSessionParts(parts);
     this.#options = options;
-    this.#maxOpen = maxOpen;
   }
 
   /**
@@ -161,7 +148,7 @@ export class LiveSessions {
   #closeSurplus(): void {
     const open = [...this.#entries.values()].flatMap(({ session }) => session ?? []);
     const idle = open.filter((session) => session.running() === null);
-    for (const session of idle.slice(0, -this.#maxOpen)) this.#close(session.id, session);
+    for (const session of idle.slice(0, -this.#options.maxOpen)) this.#close(session.id, session);
   }
 
   /** Closes it on the side; whoever asks for it meanwhile waits. */
@@ -179,9 +166,9 @@ export class LiveSessions {
     this.#closing.set(id, closing);
   }
 
-  #tell(id: string, error: string): void {
-    const publish = quietly(this.#options.publish(id));
-    publish({ name: 'status', turn: null, payload: { phase: 'error', error } });
+  #tell(id: string, message: string): void {
+    const payload = { phase: 'diagnostic', kind: 'close', message } as const;
+    this.#options.publish(id)({ name: 'status', turn: null, payload });
   }
 
   #checkOpen(): void {

@@ -1,7 +1,7 @@
 import { lstat, mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { expectThat, type SessionEvent } from '@celestea/core';
+import type { SessionEvent } from '@celestea/core';
 import { JsonlSessionLog, sessionLogHolder } from '@celestea/session';
 
 import { HostError, logFailure } from './host-error.ts';
@@ -25,9 +25,8 @@ export class SessionStore {
   /** As it was given. */
   readonly folder: string;
 
-  /** Touches nothing; the folder is made with its first session. Throws a `TypeError`. */
+  /** Touches nothing; the folder is made with its first session. */
   constructor(folder: string) {
-    expectThat(typeof folder === 'string' && folder !== '', 'folder', 'a path', folder);
     this.folder = folder;
   }
 
@@ -56,7 +55,7 @@ export class SessionStore {
       const read = await Promise.all(some.map((id) => readSummary(id, this.#path(id))));
       found.push(...read.filter((summary) => summary !== null));
     }
-    return found.sort((a, b) => b.changedMs - a.changedMs || (a.id < b.id ? 1 : -1));
+    return found.sort((a, b) => b.changed_ms - a.changed_ms || (a.id < b.id ? 1 : -1));
   }
 
   /** What a list says of one session. */
@@ -108,7 +107,6 @@ export class SessionStore {
    * copied.
    */
   async fork(id: string, turnId: string): Promise<string> {
-    expectThat(typeof turnId === 'string', 'turnId', 'the id of a turn', turnId);
     const path = await this.#existing(id);
     const forked = newSessionId(Date.now());
     try {
@@ -145,7 +143,6 @@ export class SessionStore {
 
   /** The path of a session that is there. */
   async #existing(id: string): Promise<string> {
-    expectThat(typeof id === 'string', 'id', 'the id of a session', id);
     if (!isSessionId(id)) throw new HostError('not_found', 'there is no such session');
     const path = this.#path(id);
     try {

@@ -2,22 +2,11 @@ import { lstat, open, type FileHandle } from 'node:fs/promises';
 
 import { parseSessionEvent, parseTurnNumber } from '@celestea/core';
 
+import type { WireSession } from '../wire.ts';
 import { sessionIdTime } from './session-id.ts';
 
-/** What a list says of a session. */
-export interface SessionSummary {
-  readonly id: string;
-  /** The first words of the user in one line of at most 80 characters; empty when not known. */
-  readonly title: string;
-  /** Milliseconds since 1970. */
-  readonly createdMs: number;
-  /** When it was last written, in milliseconds since 1970. */
-  readonly changedMs: number;
-  /** Of its file. */
-  readonly bytes: number;
-  /** How many turns were begun; left out when the ends of the file do not say. */
-  readonly turns?: number;
-}
+/** What the folder says of a session. */
+export type SessionSummary = Omit<WireSession, 'running'>;
 
 /** So much is read at either end of a file, and no more. */
 const END_BYTES = 16 * 1024;
@@ -32,8 +21,8 @@ export async function readSummary(id: string, path: string): Promise<SessionSumm
   if (stat?.isFile() !== true) return null;
   const { size: bytes, mtimeMs, birthtimeMs } = stat;
   const born = birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs;
-  const createdMs = sessionIdTime(id) ?? Math.round(born);
-  const known = { id, createdMs, changedMs: Math.round(mtimeMs), bytes };
+  const created_ms = sessionIdTime(id) ?? Math.round(born);
+  const known = { id, created_ms, changed_ms: Math.round(mtimeMs), bytes };
   const ends = await readEnds(path, bytes).catch(() => null);
   if (ends === null) return { ...known, title: '' };
   const turns = countTurns(ends.tail) ?? (bytes <= END_BYTES ? 0 : undefined);

@@ -1,6 +1,10 @@
-import type { Message, SessionEvent, SessionLog } from '@celestea/core';
-
-import { KeptRows } from './kept-rows.ts';
+import {
+  parseSessionEvent,
+  serializeSessionEvent,
+  type Message,
+  type SessionEvent,
+  type SessionLog,
+} from '@celestea/core';
 
 /**
  * The same log, for a session that has to know the id of a turn before the turn runs, whether
@@ -9,7 +13,8 @@ import { KeptRows } from './kept-rows.ts';
 export class TurnLog implements SessionLog {
   readonly #log: SessionLog;
   readonly #onRow: (row: SessionEvent) => void;
-  readonly #rows: KeptRows;
+  /** `null` until somebody asks: to read the disk each time takes a tenth of a second a megabyte. */
+  #rows: SessionEvent[] | null = null;
   #reserved: string | null = null;
   #holdsOpenTurn = false;
 
@@ -17,12 +22,12 @@ export class TurnLog implements SessionLog {
   constructor(log: SessionLog, onRow: (row: SessionEvent) => void) {
     this.#log = log;
     this.#onRow = onRow;
-    this.#rows = new KeptRows(() => log.events());
   }
 
   /** Every row, to be read only; the disk is read once. Throws what the log throws. */
   get rows(): readonly SessionEvent[] {
-    return this.#rows.all();
+    this.#rows ??= this.#log.events();
+    return this.#rows;
   }
 
   /** Whether a turn was begun in here and its end was not written. */
@@ -46,7 +51,7 @@ export class TurnLog implements SessionLog {
     this.#log.append(event);
     if (event.type === 'turn_start') this.#holdsOpenTurn = true;
     if (event.type === 'turn_end') this.#holdsOpenTurn = false;
-    this.#rows.onRow(event);
+    this.#keep(event);
     this.#onRow(event);
   }
 
@@ -60,10 +65,18 @@ export class TurnLog implements SessionLog {
 
   clear(): void {
     this.#log.clear();
-    this.#rows.forget();
+    this.#rows = null;
   }
 
   flush(): Promise<void> {
     return this.#log.flush?.() ?? Promise.resolve();
+  }
+
+  /** As it would be read: whoever gave the row may change what is in it. */
+  #keep(row: SessionEvent): void {
+    if (this.#rows === null) return;
+    const read = parseSessionEvent(serializeSessionEvent(row));
+    if (read.ok) this.#rows.push(read.event);
+    else this.#rows = null;
   }
 }

@@ -86,7 +86,7 @@ browserTest('a denied call says so, and the model is told the reason', async ({ 
     await page.getByLabel('Reason to deny (optional)').fill('not on a Friday');
     await button(page, 'Deny').click();
     await callIs(page, 'a', 'denied');
-    await card(page, 'a').getByText('Reason: not on a Friday').waitFor();
+    await card(page, 'a').getByText('denied: not on a Friday').waitFor();
     await ended(page, 'completed');
     expect(JSON.stringify(llm.requests.at(-1)?.messages)).toContain('not on a Friday');
     expect(isWritten).toBe(false);

@@ -1,10 +1,7 @@
-import { DefaultAgentLoop, type TurnTimeouts } from '@celestea/agent-loop';
+import type { DefaultAgentLoop, TurnTimeouts } from '@celestea/agent-loop';
 import { expectThat, isRecord, type AgentConfig, type Llm, type ToolRegistry } from '@celestea/core';
-import { JsonlSessionLog } from '@celestea/session';
 
-import type { Publish } from '../events/host-event.ts';
 import type { ApprovalDesk } from './approval-desk.ts';
-import { HostError } from './host-error.ts';
 
 /** What a session needs of a loop. */
 export type SessionLoop = Pick<
@@ -32,38 +29,8 @@ export interface LiveSessionParts {
   readonly progressMs?: number;
 }
 
-/** What a {@link LiveSession} is made with. */
-export interface LiveSessionOptions {
-  readonly id: string;
-  /** Open for writing; the session closes it. */
-  readonly log: JsonlSessionLog;
-  readonly publish: Publish;
-  readonly parts: LiveSessionParts;
-  /** Told after each turn, when nothing runs any more. */
-  readonly onIdle?: () => void;
-}
-
-/** The longest time a timer can wait. */
-const MAX_PROGRESS_MS = 2 ** 31 - 1;
-
-/** Throws a `TypeError` for what is no text, and a {@link HostError} `invalid` for no words. */
-export function checkText(text: unknown): asserts text is string {
-  expectThat(typeof text === 'string', 'text', 'a text', text);
-  if (text.trim() === '') throw new HostError('invalid', 'expected some words, got an empty text');
-}
-
-/** Throws a `TypeError` that names the option that is not what it has to be. */
-export function checkLiveSessionOptions(options: LiveSessionOptions): LiveSessionOptions {
-  expectThat(isRecord(options), 'options', 'an object', options);
-  const { id, log, publish, parts, onIdle } = options;
-  expectThat(typeof id === 'string', 'id', 'the id of a session', id);
-  expectThat(log instanceof JsonlSessionLog, 'log', 'an open JsonlSessionLog', log);
-  expectThat(typeof publish === 'function', 'publish', 'a function', publish);
-  const isHook = onIdle === undefined || typeof onIdle === 'function';
-  expectThat(isHook, 'onIdle', 'a function', onIdle);
-  checkLiveSessionParts(parts);
-  return options;
-}
+/** The longest time a timer can wait, in milliseconds. */
+export const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
 /** Throws a `TypeError` that names the part that is not what it has to be. */
 export function checkLiveSessionParts(parts: LiveSessionParts): void {
@@ -80,11 +47,6 @@ export function checkLiveSessionParts(parts: LiveSessionParts): void {
   expectThat(now === undefined || typeof now === 'function', 'parts.now', 'a function', now);
   const fits =
     progressMs === undefined ||
-    (typeof progressMs === 'number' && progressMs > 0 && progressMs <= MAX_PROGRESS_MS);
+    (typeof progressMs === 'number' && progressMs > 0 && progressMs <= MAX_TIMER_MS);
   expectThat(fits, 'parts.progressMs', 'milliseconds above 0', progressMs);
-}
-
-/** The loop that the turns of a session run in. */
-export function loopOf({ config, loop }: LiveSessionParts, session: string): SessionLoop {
-  return loop?.(config, session) ?? new DefaultAgentLoop(config);
 }

@@ -8,5 +8,10 @@ export interface SeenRequest {
   readonly milliseconds: number;
 }
 
-/** Where something went wrong. */
-export type SeenFault = Pick<SeenRequest, 'route' | 'method'>;
+/** Where in the host something went wrong. */
+export interface HostFault {
+  /** Of the request: `GET`, `HEAD`, `POST` or `other`. */
+  readonly method: string;
+  /** Of the route, names in braces; never what a caller wrote. */
+  readonly path: string;
+}
