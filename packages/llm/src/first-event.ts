@@ -9,6 +9,8 @@ import {
   type StreamEvent,
 } from '@celestea/core';
 
+import { ignore } from './hook.ts';
+
 /** How a model failed before it told anything: by a throw, by `failed`, by an empty reply. */
 export type EarlyFailure =
   | { readonly kind: 'threw'; readonly error: unknown }
@@ -175,8 +177,4 @@ async function closeIterator(iterator: AsyncIterator<unknown>): Promise<void> {
   } catch {
     // a stream that cannot be closed is left to itself
   }
-}
-
-function ignore(): void {
-  // nothing
 }

@@ -11,5 +11,8 @@ export function tell<T>(hook: ((notice: T) => unknown) | undefined, notice: T): 
   const asked = new Promise((resolve) => {
     resolve(hook(notice));
   });
-  asked.catch(() => undefined);
+  asked.catch(ignore);
 }
+
+/** Handles a failure that is told elsewhere, or is of no account any more. */
+export const ignore = (): void => undefined;

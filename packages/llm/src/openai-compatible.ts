@@ -1,14 +1,12 @@
 import type { LanguageModelV3 } from '@ai-sdk/provider';
-import { describeValue, isRecord, type Llm } from '@celestea/core';
+import { describeValue, expectThat, isRecord, type Llm } from '@celestea/core';
 
 import { aiSdkLlm } from './ai-sdk/ai-sdk-llm.ts';
-import type { AiSdkLlmOptions } from './ai-sdk/ai-sdk-options.ts';
-import { API_KEY_EXPECTED, readApiKey } from './api-key.ts';
-import { BASE_URL_EXPECTED, describeBaseURL, readBaseURL, type BaseURL } from './base-url.ts';
+import { readSecrets, type AiSdkLlmOptions } from './ai-sdk/ai-sdk-options.ts';
 import { returnCallSignatures } from './call-signatures.ts';
 import { chatFetch } from './chat-frames.ts';
 import { directFetch, type Fetch } from './direct-fetch.ts';
-import { signerOf } from './signer.ts';
+import { requireApiKey, requireBaseURL, signerOf, type BaseURL } from './server.ts';
 
 /** A model behind the chat completions API, which most servers speak. */
 export interface OpenAICompatibleOptions extends AiSdkLlmOptions {
@@ -85,58 +83,38 @@ function readSettings(options: OpenAICompatibleOptions): {
   settings: ServerSettings;
   secrets: string[];
 } {
-  const whole: unknown = options;
-  if (!isRecord(whole)) fail('options', 'an object', describeValue(whole));
+  expectThat(isRecord(options), 'options', 'an object', options);
   const { model, apiKey, name = 'openaiCompatible', fetch } = options;
-  const baseURL = readBaseURL(options.baseURL);
-  if (baseURL === null) fail('baseURL', BASE_URL_EXPECTED, describeBaseURL(options.baseURL));
-  if (typeof model !== 'string' || model.trim() === '') {
-    fail('model', 'the name of a model', describeValue(model));
-  }
-  const key = apiKey === undefined ? undefined : readApiKey(apiKey);
-  if (key === null) {
-    fail('apiKey', API_KEY_EXPECTED, typeof apiKey === 'string' ? 'others' : describeValue(apiKey));
-  }
-  if (typeof name !== 'string' || !/^[\w-]+$/.test(name)) {
-    fail('name', "letters, digits, '-' and '_'", describeValue(name));
-  }
-  if (fetch !== undefined && typeof fetch !== 'function') {
-    fail('fetch', 'a function or nothing', describeValue(fetch));
-  }
-  const headers = new Headers(key === undefined ? {} : { authorization: `Bearer ${key}` });
-  for (const [header, value] of Object.entries(baseURL.headers)) headers.set(header, value);
+  const baseURL = requireBaseURL('baseURL', options.baseURL);
+  const isModel = typeof model === 'string' && model.trim() !== '';
+  expectThat(isModel, 'model', 'the name of a model', model);
+  const key = apiKey === undefined ? null : requireApiKey('apiKey', apiKey);
+  const isName = typeof name === 'string' && /^[\w-]+$/.test(name);
+  expectThat(isName, 'name', "letters, digits, '-' and '_'", name);
+  const isFetch = fetch === undefined || typeof fetch === 'function';
+  expectThat(isFetch, 'fetch', 'a function or nothing', fetch);
+  const bearer = key === null ? {} : { authorization: `Bearer ${key}` };
+  const headers = new Headers({ ...bearer, ...baseURL.headers });
   const added = addHeaders(headers, options.headers);
-  const given = readSecrets(options.secrets);
-  const secrets = [...(key === undefined ? [] : [key]), ...baseURL.secrets, ...added, ...given];
+  const secrets = [key ?? '', ...baseURL.secrets, ...added, ...readSecrets(options.secrets)];
   return { settings: { baseURL, model, name, headers, fetch: directFetch(fetch) }, secrets };
 }
 
-/** They are not shown, not even where they are none. */
-function readSecrets(secrets: unknown): string[] {
-  if (secrets === undefined) return [];
-  const isList = Array.isArray(secrets) && secrets.every((secret) => typeof secret === 'string');
-  return isList ? secrets : fail('secrets', 'an array of strings', 'something else');
-}
-
 /** Gives the values that look like credentials. */
-function addHeaders(headers: Headers, added: unknown): string[] {
-  if (added === undefined) return [];
-  if (!isRecord(added)) fail('headers', 'an object of strings', describeValue(added));
+function addHeaders(headers: Headers, added: unknown = {}): string[] {
+  expectThat(isRecord(added), 'headers', 'an object of strings', added);
   const secrets: string[] = [];
   for (const [name, value] of Object.entries(added)) {
     try {
       if (typeof value !== 'string') throw new TypeError('no string');
       headers.set(name, value);
     } catch {
+      const at = `headers[${describeValue(name)}]`;
       const came = typeof value === 'string' ? 'another name or text' : describeValue(value);
-      fail(`headers[${describeValue(name)}]`, 'a text that can be sent in a header', came);
+      throw new TypeError(`${at}: expected a text that can be sent in a header, got ${came}`);
     }
     if (/auth|key|token|secret|cookie/i.test(name)) secrets.push(value, value.replace(/^.*\s/, ''));
   }
   // what is shorter says nothing, and would be hidden wherever else it stands
   return secrets.filter(({ length }) => length >= 8);
-}
-
-function fail(name: string, expected: string, came: string): never {
-  throw new TypeError(`${name}: expected ${expected}, got ${came}`);
 }

@@ -3,7 +3,6 @@ import { expectThat, isRecord, LlmError, type Llm } from '@celestea/core';
 import { openReply, type EarlyFailure, type UsageEvent } from './first-event.ts';
 import { expectHook, tell } from './hook.ts';
 import { expectLlm } from './named-llm.ts';
-import { pause } from './pause.ts';
 
 /** What a {@link RetryPolicy} says about a try that comes. */
 export interface RetryNotice {
@@ -103,13 +102,9 @@ function delayAfter(attempt: number, error: LlmError, plan: RetryPlan): number |
   if (asked > plan.maxDelayMs) return null;
   const grown = plan.baseDelayMs * 2 ** Math.min(attempt - 1, MOST_DOUBLINGS);
   const whole = Math.min(grown, plan.maxDelayMs);
-  const backOff = Math.floor((whole * (1 + portion(plan.random()))) / 2);
+  const backOff = Math.floor((whole * (1 + plan.random())) / 2);
   return Math.max(backOff, Math.ceil(asked));
 }
-
-/** From 0 to 1, whatever a caller's `random` gives; what is no number waits the whole time. */
-const portion = (random: number): number =>
-  Number.isNaN(random) ? 1 : Math.min(1, Math.max(0, random));
 
 interface RetryPlan {
   readonly attempts: number;
@@ -140,4 +135,21 @@ function expectDelay(name: string, came: unknown): void {
   const fits = typeof came === 'number' && came >= 0 && came <= LONGEST_DELAY;
   const expected = `milliseconds from 0 to ${String(LONGEST_DELAY)}`;
   expectThat(came === undefined || fits, name, expected, came);
+}
+
+/**
+ * Waits, at most until the signal aborts; then its timer and its listener are gone. No time
+ * at all is no wait.
+ */
+async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  if (milliseconds <= 0 || signal?.aborted === true) return;
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener('abort', end);
+  });
 }

@@ -1,6 +1,7 @@
 import { bodyReason, isErrorBody, parseBody } from './ai-sdk/provider-words.ts';
 import { AnswerError } from './ai-sdk/answer-error.ts';
 import { limitEvents } from './event-limit.ts';
+import { ignore } from './hook.ts';
 
 /** The most bytes, after decoding, that are read of an answer that is no stream. */
 const MAX_BYTES = 1024 * 1024;
@@ -57,8 +58,4 @@ function cut(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
       },
     }),
   );
-}
-
-function ignore(): void {
-  // the branch was only looked into
 }

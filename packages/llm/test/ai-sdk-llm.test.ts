@@ -335,7 +335,7 @@ describe('options', () => {
       'timeouts.responseMs: expected a number of milliseconds, 0 or more',
     ],
     ['idleMs', { timeouts: { idleMs: -1 } }, 'timeouts.idleMs: expected a number'],
-    ['secrets', { secrets: [7] }, 'secrets: expected a list of texts'],
+    ['secrets', { secrets: [7] }, 'secrets: expected an array of strings, got something else'],
     ['returnReasoning', { returnReasoning: 1 }, 'returnReasoning: expected true or false'],
   ];
   test.each(wrong)('%s is checked', (_, options, message) => {

@@ -5,8 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { ADAPTERS, type Adapter, type Adapters } from '../src/env/adapters.ts';
 import type { LlmFromEnvOptions } from '../src/env/options.ts';
 import { LlmSetupError } from '../src/env/setup-error.ts';
-import { setUpLlm } from '../src/env/set-up-llm.ts';
-import { llmFromEnv } from '../src/env/from-env.ts';
+import { llmFromEnv, setUpLlm } from '../src/env/from-env.ts';
 import { json, startProvider } from './support/any-provider.ts';
 import {
   ALL,

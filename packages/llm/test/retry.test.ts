@@ -139,9 +139,6 @@ describe('the waits', () => {
     ['are not begun beyond the cap', { maxDelayMs: 9000 }, [9001, null], []],
     ['know an endless request', {}, [Infinity], []],
     ['ignore a request that is none', { random: whole }, [NaN, -5, 0], [500, 1000, 2000]],
-    ['take too little for nothing', { random: () => -1 }, [null], [250]],
-    ['take too much for all', { random: () => 7 }, [null], [500]],
-    ['take no number for all', { random: () => NaN }, [null], [500]],
   ];
   test.each(cases)('%s', async (_name, policy, retryAfter, expected) => {
     expect(await waits(policy, ...retryAfter.map((ms) => busy(ms)))).toEqual(expected);

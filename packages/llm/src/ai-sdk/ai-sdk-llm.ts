@@ -9,6 +9,7 @@ import {
   type ModelRequest,
 } from '@celestea/core';
 
+import { ignore } from '../hook.ts';
 import { checkAiSdkOptions, type AiSdkLlmOptions, type CheckedOptions } from './ai-sdk-options.ts';
 import { llmFailure } from './llm-failure.ts';
 import { PartStream } from './part-stream.ts';
@@ -89,10 +90,6 @@ class AiSdkLlm implements Llm {
 /** A stream that comes when nobody waits for it any more. */
 function close(stream: PartStream): void {
   void stream.return();
-}
-
-function ignore(): void {
-  // it was said already how the request failed
 }
 
 /** What of a request is neither a message nor a setting of ours; `null` leaves it to the provider. */

@@ -4,7 +4,13 @@ import {
   JSONParseError,
   TypeValidationError,
 } from '@ai-sdk/provider';
-import { isRecord, LlmError, type ModelFailureKind, type TimeoutStage } from '@celestea/core';
+import {
+  isRecord,
+  LlmError,
+  type LlmErrorDetails,
+  type ModelFailureKind,
+  type TimeoutStage,
+} from '@celestea/core';
 
 import { AnswerError } from './answer-error.ts';
 import { mayPass } from './may-pass.ts';
@@ -49,69 +55,61 @@ const NOT_MADE = /^(?:bad port|unknown scheme|invalid url|failed to parse url.*)
  * Nothing else of it is kept, since the errors of adapters carry the whole request.
  */
 export function llmFailure(thrown: unknown, kind: ModelFailureKind, redact: Redact): LlmError {
+  const tell: Tell = (text, details) => new LlmError(tidy(text, redact), kind, details);
   const chain = causesOf(thrown);
   const own = chain.find((error) => error instanceof LlmError);
   if (own !== undefined) return own;
-  const stage = chain.map(timeoutStageOf).find((found) => found !== null);
-  if (stage !== undefined) {
-    const details = { timeoutStage: stage, retryable: true };
-    return new LlmError(
-      tidy(`the provider timed out: ${reasonOf(thrown)}`, redact),
-      'timeout',
-      details,
-    );
+  const timeoutStage = chain.map(timeoutStageOf).find((found) => found !== null);
+  if (timeoutStage !== undefined) {
+    const text = tidy(`the provider timed out: ${reasonOf(thrown)}`, redact);
+    return new LlmError(text, 'timeout', { timeoutStage, retryable: true });
   }
   const answer = chain.find((error) => error instanceof AnswerError);
   if (answer !== undefined) {
-    if (answer.told !== undefined) return toldFailure(answer.told, kind, redact);
-    return new LlmError(tidy(answer.message, redact), kind);
+    return answer.told === undefined ? tell(answer.message) : toldFailure(answer.told, tell);
   }
-  if (APICallError.isInstance(thrown)) return apiFailure(thrown, chain, kind, redact);
+  if (APICallError.isInstance(thrown)) return apiFailure(thrown, chain, kind, tell);
   if (JSONParseError.isInstance(thrown)) {
-    return new LlmError('the provider sent an event that is no JSON', kind, { retryable: true });
+    return tell('the provider sent an event that is no JSON', { retryable: true });
   }
   if (TypeValidationError.isInstance(thrown)) {
-    const { value } = thrown;
     // an error in a shape of the server's own, or else what the SDK cannot read
-    if (isErrorBody(value)) return toldFailure(value, kind, redact);
-    return new LlmError('the provider sent an event of an unknown shape', kind);
+    if (isErrorBody(thrown.value)) return toldFailure(thrown.value, tell);
+    return tell('the provider sent an event of an unknown shape');
   }
   if (InvalidResponseDataError.isInstance(thrown)) {
     // a stream that ends too early, and events that make no reply
     const text = `the provider's stream makes no reply: ${thrown.message}`;
-    return new LlmError(tidy(text, redact), kind, { retryable: true });
+    return tell(text, { retryable: true });
   }
-  if (chain.some(isBroken)) return brokenFailure(chain, kind, redact);
-  return toldFailure(thrown, kind, redact);
+  return chain.some(isBroken) ? brokenFailure(chain, kind, tell) : toldFailure(thrown, tell);
 }
 
+/** An error of the kind that is told, its text tidied. */
+type Tell = (text: string, details?: LlmErrorDetails) => LlmError;
+
 /** An error inside a stream or in place of one, or something else that was thrown. */
-function toldFailure(told: unknown, kind: ModelFailureKind, redact: Redact): LlmError {
+function toldFailure(told: unknown, tell: Tell): LlmError {
   const words = reasonOf(told);
   const status = statusOf(told);
   // what a program throws is not a provider's to name
-  const isSaid = !(told instanceof Error);
-  const signs = { status, names: isSaid ? namesOf(told) : '', words: isSaid ? words : '' };
-  return new LlmError(tidy(words || 'the provider gave no reason', redact), kind, {
-    httpStatus: status,
-    retryable: mayPass({ ...signs, retryAfterMs: null }),
-  });
+  const signs = told instanceof Error ? { names: '', words: '' } : { names: namesOf(told), words };
+  const retryable = mayPass({ status, ...signs, retryAfterMs: null });
+  return tell(words || 'the provider gave no reason', { httpStatus: status, retryable });
 }
 
 function apiFailure(
   error: APICallError,
   chain: readonly unknown[],
   kind: ModelFailureKind,
-  redact: Redact,
+  tell: Tell,
 ): LlmError {
   const { statusCode, message, responseHeaders, responseBody = '' } = error;
-  const isRefusal = statusCode !== undefined && statusCode >= 300;
-  if (!isRefusal && (statusCode === undefined || chain.some(isBroken))) {
-    return brokenFailure(chain, kind, redact, statusCode === undefined ? kind : 'stream');
-  }
-  if (!isRefusal) {
+  if (statusCode === undefined) return brokenFailure(chain, kind, tell);
+  if (statusCode < 300) {
+    if (chain.some(isBroken)) return brokenFailure(chain, 'stream', tell);
     const text = `the provider's answer could not be read: ${message}`;
-    return new LlmError(tidy(text, redact), kind, { retryable: error.isRetryable });
+    return tell(text, { retryable: error.isRetryable });
   }
   // what the SDK could not read it replaces by the name of the status
   const words = (error.data === undefined ? bodyReason(responseBody) : '') || message;
@@ -119,27 +117,18 @@ function apiFailure(
   const where = statusCode === NOT_FOUND ? ` at ${plainUrl(error.url)}` : '';
   const names = namesOf(parseBody(responseBody));
   const retryAfterMs = readRetryAfter(responseHeaders);
-  return new LlmError(tidy(`HTTP ${String(statusCode)}${where}${said}`, redact), kind, {
-    httpStatus: statusCode,
-    retryable: mayPass({ status: statusCode, names, words, retryAfterMs }),
-    retryAfterMs,
-  });
+  const retryable = mayPass({ status: statusCode, names, words, retryAfterMs });
+  const details = { httpStatus: statusCode, retryable, retryAfterMs };
+  return tell(`HTTP ${String(statusCode)}${where}${said}`, details);
 }
 
-function brokenFailure(
-  chain: readonly unknown[],
-  kind: ModelFailureKind,
-  redact: Redact,
-  broke: ModelFailureKind = kind,
-): LlmError {
+/** @param broke what was being done: asking, or reading the answer */
+function brokenFailure(chain: readonly unknown[], broke: ModelFailureKind, tell: Tell): LlmError {
   const lasting = chain.map(lastingReason).find((found) => found !== null);
-  if (lasting !== undefined) {
-    return new LlmError(tidy(`the provider cannot be asked: ${lasting}`, redact), kind);
-  }
+  if (lasting !== undefined) return tell(`the provider cannot be asked: ${lasting}`);
   const what = broke === 'generate' ? 'the provider cannot be reached' : 'the connection broke';
   const inner = chain.map(reasonOf).findLast((text) => text !== '') ?? '';
-  const why = inner === '' ? '' : `: ${inner}`;
-  return new LlmError(tidy(`${what}${why}`, redact), kind, { retryable: true });
+  return tell(inner === '' ? what : `${what}: ${inner}`, { retryable: true });
 }
 
 /** Neither a user nor a query, which may hold a key. */

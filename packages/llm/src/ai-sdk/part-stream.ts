@@ -1,6 +1,7 @@
 import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
 import type { LlmError, StreamEvent } from '@celestea/core';
 
+import { ignore } from '../hook.ts';
 import type { ReplyTranslator } from './reply-parts.ts';
 import type { RequestWait } from './request-wait.ts';
 
@@ -22,7 +23,6 @@ export interface PartStreamParts {
 export class PartStream implements AsyncIterableIterator<StreamEvent> {
   readonly #reader: ReadableStreamDefaultReader<LanguageModelV3StreamPart>;
   readonly #parts: PartStreamParts;
-  readonly #turns: Turns = new Turns();
   #ready: StreamEvent[] = [];
   /** The read that was asked for last: the next one waits for it. */
   #last: Promise<unknown> = Promise.resolve();
@@ -70,7 +70,6 @@ export class PartStream implements AsyncIterableIterator<StreamEvent> {
   async #readPart(): Promise<void> {
     const { wait, translator, idleMs, failure } = this.#parts;
     try {
-      if (this.#turns.isOver()) await this.#turns.wait();
       // behind an error there is no more than what the request cost
       const limitMs = translator.error === null ? idleMs : CLOSING_MS;
       const { done, value } = await wait.for(this.#reader.read(), 'idle', limitMs);
@@ -112,43 +111,10 @@ export class PartStream implements AsyncIterableIterator<StreamEvent> {
 
   async #runOut(): Promise<void> {
     try {
-      while (!(await this.#reader.read()).done) {
-        if (this.#turns.isOver()) await this.#turns.wait();
-      }
+      let isOver = false;
+      while (!isOver) isOver = (await this.#reader.read()).done;
     } catch {
       // what breaks after the end of a reply is of no account
     }
   }
-}
-
-/** How many steps may follow each other without a wait. */
-const STEPS = 64;
-
-/** Kept, since whoever puts another clock in place of this one may never let it run. */
-const schedule: (run: () => void) => unknown =
-  'setImmediate' in globalThis ? globalThis.setImmediate : globalThis.setTimeout;
-
-/**
- * Keeps a loop from running on without end over what is always there at once: timers and
- * aborts would never have their turn.
- */
-class Turns {
-  #steps = 0;
-
-  /** Whether it is time to {@link wait}, counting this step. */
-  isOver(): boolean {
-    this.#steps = (this.#steps + 1) % STEPS;
-    return this.#steps === 0;
-  }
-
-  /** Lets everything else have its turn. */
-  async wait(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      schedule(resolve);
-    });
-  }
-}
-
-function ignore(): void {
-  // how it failed is told where it is read, or of no account any more
 }

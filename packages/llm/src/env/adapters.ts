@@ -17,10 +17,11 @@ export type ModelMaker = (settings: AdapterSettings, model: string) => LanguageM
 /** An adapter in a package of its own, which is there when somebody installed it. */
 export interface Adapter {
   readonly package: string;
-  /** The versions of it that fit, as its installation names them. */
-  readonly version: string;
   readonly load: () => Promise<ModelMaker>;
 }
+
+/** The versions of the packages that fit, as an installation names them. */
+const FITTING_VERSION = '3';
 
 export type AdapterName = 'anthropic' | 'google';
 export type Adapters = Readonly<Record<AdapterName, Adapter>>;
@@ -29,7 +30,6 @@ export type Adapters = Readonly<Record<AdapterName, Adapter>>;
 export const ADAPTERS: Adapters = {
   anthropic: {
     package: '@ai-sdk/anthropic',
-    version: '3',
     load: async () => {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
       return (settings, model) => createAnthropic(settings)(model);
@@ -37,7 +37,6 @@ export const ADAPTERS: Adapters = {
   },
   google: {
     package: '@ai-sdk/google',
-    version: '3',
     load: async () => {
       const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
       return (settings, model) => createGoogleGenerativeAI(settings)(model);
@@ -52,7 +51,7 @@ export async function loadAdapter(name: AdapterName, adapters: Adapters): Promis
   try {
     return await adapter.load();
   } catch (error) {
-    const install = `npm install ${adapter.package}@${adapter.version}`;
+    const install = `npm install ${adapter.package}@${FITTING_VERSION}`;
     const needed = `${name} models need the package ${adapter.package}`;
     const fault = faultOf(error, adapter.package);
     throw new LlmSetupError(`${needed}, which ${fault}: ${install}`, install);

@@ -1,4 +1,4 @@
-import { describeValue } from '@celestea/core';
+import { describeValue, expectThat } from '@celestea/core';
 
 import { readProviderName, type ProviderName } from './providers.ts';
 import { LlmSetupError } from './setup-error.ts';
@@ -23,12 +23,12 @@ export function modelProvider(name: string): ProviderName | null {
 }
 
 /** The models of the option; a `TypeError` names the one that cannot be read. */
-export function readModels(models: unknown): ModelName[] {
-  if (models === undefined) return [];
-  if (!Array.isArray(models)) fail('models', 'an array of strings', models);
+export function readModels(models: unknown = []): ModelName[] {
+  expectThat(Array.isArray(models), 'models', 'an array of strings', models);
   return models.map((text: unknown, index) => {
-    const name = typeof text === 'string' ? readModelName(text) : null;
-    return name ?? fail(`models[${String(index)}]`, EXPECTED, text);
+    const name = readModelName(text);
+    expectThat(name !== null, `models[${String(index)}]`, EXPECTED, text);
+    return name;
   });
 }
 
@@ -42,8 +42,8 @@ export function readModelList(variable: string, text: string): ModelName[] {
   });
 }
 
-function readModelName(text: string): ModelName | null {
-  const name = text.trim();
+function readModelName(text: unknown): ModelName | null {
+  const name = typeof text === 'string' ? text.trim() : text;
   if (!isModelName(name)) return null;
   const provider = modelProvider(name);
   if (provider === null) return { provider, model: name };
@@ -54,8 +54,4 @@ function readModelName(text: string): ModelName | null {
 /** Whether a text can be a model's name: it says something, and would not garble what shows it. */
 export function isModelName(text: unknown): text is string {
   return typeof text === 'string' && text.trim() !== '' && !/\p{C}/u.test(text);
-}
-
-function fail(name: string, expected: string, value: unknown): never {
-  throw new TypeError(`${name}: expected ${expected}, got ${describeValue(value)}`);
 }

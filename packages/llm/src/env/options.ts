@@ -1,7 +1,6 @@
 import { expectThat, isRecord } from '@celestea/core';
 
 import type { AiSdkLlmOptions } from '../ai-sdk/ai-sdk-options.ts';
-import { BASE_URL_EXPECTED, describeBaseURL, readBaseURL, type BaseURL } from '../base-url.ts';
 import type { FallbackNotice } from '../fallback.ts';
 import { expectHook } from '../hook.ts';
 import type { RetryNotice, RetryPolicy } from '../retry.ts';
@@ -55,13 +54,4 @@ export function checkOptions(options: LlmFromEnvOptions): void {
   expectHook('onAnswer', onAnswer);
   const isSignal = signal === undefined || signal instanceof AbortSignal;
   expectThat(isSignal, 'signal', 'an AbortSignal', signal);
-}
-
-/** The option `baseURL`; a `TypeError` when it is none, `null` when it is left out. */
-export function baseURLOption({ baseURL }: LlmFromEnvOptions): BaseURL | null {
-  if (baseURL === undefined) return null;
-  const read = readBaseURL(baseURL);
-  if (read !== null) return read;
-  const came = describeBaseURL(baseURL);
-  throw new TypeError(`baseURL: expected ${BASE_URL_EXPECTED}, got ${came}`);
 }

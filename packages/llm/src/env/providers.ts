@@ -4,19 +4,23 @@ export type KeyedProviderName = 'deepseek' | 'openai' | 'anthropic' | 'google';
 /** Whom a model can be asked of; `local` is a server that has nothing but a base URL. */
 export type ProviderName = KeyedProviderName | 'local';
 
-/** A provider, and the variables that say how to reach it. */
-export interface Provider {
+/** How a provider is spoken to. */
+export interface ProviderTraits {
   readonly adapter: 'openai-compatible' | 'anthropic' | 'google';
+  /** Whether it wants the reasoning of a step with calls back. */
+  readonly returnReasoning?: true;
+  /** `false` where it refuses each request with a picture. */
+  readonly pictures?: false;
+}
+
+/** A provider, and the variables that say how to reach it. */
+export interface Provider extends ProviderTraits {
   /** The variable its key stands in. */
   readonly key: string;
   /** Where its API is, and the variable that says otherwise. */
   readonly baseURL: string;
-  readonly baseURLFrom: string | null;
+  readonly baseURLFrom?: string;
   readonly defaultModel: string;
-  /** Whether it wants the reasoning of a step with calls back. */
-  readonly returnReasoning: boolean;
-  /** Whether its models can see pictures; `false` where it refuses each request with one. */
-  readonly pictures: boolean;
 }
 
 /** In the order in which they are looked for. */
@@ -32,7 +36,6 @@ export const PROVIDERS: Readonly<Record<KeyedProviderName, Provider>> = {
     adapter: 'openai-compatible',
     key: 'DEEPSEEK_API_KEY',
     baseURL: 'https://api.deepseek.com/v1',
-    baseURLFrom: null,
     defaultModel: 'deepseek-chat',
     returnReasoning: true,
     pictures: false,
@@ -43,8 +46,6 @@ export const PROVIDERS: Readonly<Record<KeyedProviderName, Provider>> = {
     baseURL: 'https://api.openai.com/v1',
     baseURLFrom: 'OPENAI_BASE_URL',
     defaultModel: 'gpt-5-mini',
-    returnReasoning: false,
-    pictures: true,
   },
   anthropic: {
     adapter: 'anthropic',
@@ -52,26 +53,19 @@ export const PROVIDERS: Readonly<Record<KeyedProviderName, Provider>> = {
     baseURL: 'https://api.anthropic.com/v1',
     baseURLFrom: 'ANTHROPIC_BASE_URL',
     defaultModel: 'claude-sonnet-4-5',
-    returnReasoning: false,
-    pictures: true,
   },
   google: {
     adapter: 'google',
     key: 'GOOGLE_GENERATIVE_AI_API_KEY',
     baseURL: 'https://generativelanguage.googleapis.com/v1beta',
-    baseURLFrom: null,
     defaultModel: 'gemini-2.5-flash',
-    returnReasoning: false,
-    pictures: true,
   },
 };
 
-/** What is taken for granted of a server that is known by its base URL alone. */
-export const LOCAL: Pick<Provider, 'adapter' | 'returnReasoning' | 'pictures'> = {
-  adapter: 'openai-compatible',
-  returnReasoning: false,
-  pictures: true,
-};
+/** How a provider is spoken to, and so is a server that is known by its base URL alone. */
+export function providerTraits(name: ProviderName): ProviderTraits {
+  return name === 'local' ? { adapter: 'openai-compatible' } : PROVIDERS[name];
+}
 
 /** A text as the name of a provider; `null` when it is none. */
 export function readProviderName(text: string): ProviderName | null {

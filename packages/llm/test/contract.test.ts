@@ -4,7 +4,12 @@ import { assert, describe, test } from 'vitest';
 
 import { withFallback, withRetry } from '../src/index.ts';
 import { modelUnderTest, UNWRAPPED, type Wrapping } from './support/contract-model.ts';
-import { ANTHROPIC_MODEL, GEMINI_MODEL, OPENAI_MODEL } from './support/contract-models.ts';
+import {
+  ANTHROPIC_MODEL,
+  GEMINI_MODEL,
+  OPENAI_MODEL,
+  REASONING_OPENAI_MODEL,
+} from './support/contract-models.ts';
 import { scriptedUnderTest } from './support/contract-v3.ts';
 
 const RETRIES = 2;
@@ -47,11 +52,19 @@ const MODELS: Readonly<Record<string, Make>> = {
   'a scripted LanguageModelV3': (...given) => scriptedUnderTest(...given),
 };
 
-describe('a scripted LanguageModelV3', () => {
-  llmContract((_, replies) => scriptedUnderTest(replies, UNWRAPPED), { test, assert });
+describe('OpenAI chat completions, of a server that wants its reasoning back', () => {
+  llmContract((_, replies) => modelUnderTest(REASONING_OPENAI_MODEL, replies), { test, assert }, [
+    'words',
+    'calls',
+    'signed',
+  ]);
 });
 
 describe.each(Object.entries(MODELS))('%s', (_title, make) => {
+  describe('by itself', () => {
+    llmContract((_, replies) => make(replies, UNWRAPPED), { test, assert });
+  });
+
   describe('through withRetry', () => {
     llmContract((_, replies) => make(replies, retried), { test, assert });
   });
