@@ -10,72 +10,72 @@ interface Sent {
   readonly lines: readonly string[];
 }
 
-/** The steering lines that this tab sent: it alone takes them back. */
-export interface OwnLines {
-  /** A line is sent to a turn. */
-  note(session: string, turn: string, line: string): void;
-  /** The host did not take it. */
-  forget(session: string, line: string): void;
-  /** Which of the lines that a turn did not take were sent from here; each is given once. */
-  takeBack(session: string, turn: string, undelivered: readonly string[]): string[];
-}
+const NOTHING_SENT: Sent = { turn: '', lines: [] };
 
-/** Keeps lines where a tab finds them after a reload; without a storage, as long as it lives. */
-export function ownLines(storage: LineStorage | null): OwnLines {
-  const kept = new Map<string, Sent>();
-  const read = (session: string): Sent | null => kept.get(session) ?? readSent(storage, session);
-  const keep = (session: string, sent: Sent): void => {
-    kept.set(session, sent);
+/**
+ * The steering lines that this tab sent: it alone takes them back. They are kept where the tab finds
+ * them after a reload; without a storage, as long as it lives.
+ */
+export class OwnLines {
+  readonly #storage: LineStorage | null;
+  readonly #kept = new Map<string, Sent>();
+
+  constructor(storage: LineStorage | null) {
+    this.#storage = storage;
+  }
+
+  /** A line is sent to a turn. */
+  note(session: string, turn: string, line: string): void {
+    const before = this.#read(session);
+    const lines = before.turn === turn ? before.lines : [];
+    this.#keep(session, { turn, lines: [...lines, line] });
+  }
+
+  /** The host did not take it. */
+  forget(session: string, line: string): void {
+    const { turn, lines } = this.#read(session);
+    this.#keep(session, { turn, lines: without(lines, line) });
+  }
+
+  /** Which of the lines that a turn did not take were sent from here; each is given once. */
+  takeBack(session: string, turn: string, undelivered: readonly string[]): string[] {
+    const before = this.#read(session);
+    if (before.turn !== turn) return [];
+    this.#keep(session, { turn, lines: [] });
+    let own = before.lines;
+    return undelivered.filter((line) => {
+      const rest = without(own, line);
+      const isOwn = rest.length < own.length;
+      own = rest;
+      return isOwn;
+    });
+  }
+
+  #read(session: string): Sent {
+    const kept = this.#kept.get(session);
+    if (kept !== undefined) return kept;
     try {
-      storage?.setItem(keyOf(session), JSON.stringify(sent));
+      const text = this.#storage?.getItem(keyOf(session)) ?? null;
+      return text === null ? NOTHING_SENT : (JSON.parse(text) as Sent); // it was written below
+    } catch {
+      return NOTHING_SENT;
+    }
+  }
+
+  #keep(session: string, sent: Sent): void {
+    this.#kept.set(session, sent);
+    try {
+      this.#storage?.setItem(keyOf(session), JSON.stringify(sent));
     } catch {
       // it is full: the lines are known until the next reload
     }
-  };
-  return {
-    note: (session, turn, line) => {
-      const before = read(session);
-      const lines = before?.turn === turn ? before.lines : [];
-      keep(session, { turn, lines: [...lines, line] });
-    },
-    forget: (session, line) => {
-      const before = read(session);
-      const index = before?.lines.lastIndexOf(line) ?? -1;
-      if (before === null || index < 0) return;
-      keep(session, { ...before, lines: before.lines.toSpliced(index, 1) });
-    },
-    takeBack: (session, turn, undelivered) => {
-      const before = read(session);
-      if (before?.turn !== turn) return [];
-      const own = [...before.lines];
-      keep(session, { turn, lines: [] });
-      return undelivered.filter((line) => {
-        const index = own.indexOf(line);
-        if (index >= 0) own.splice(index, 1);
-        return index >= 0;
-      });
-    },
-  };
+  }
 }
 
 const keyOf = (session: string): string => `celestea-steered-${session}`;
 
-function readSent(storage: LineStorage | null, session: string): Sent | null {
-  try {
-    const text = storage?.getItem(keyOf(session)) ?? null;
-    const sent: unknown = text === null ? null : JSON.parse(text);
-    return isSent(sent) ? sent : null;
-  } catch {
-    return null;
-  }
-}
-
-function isSent(value: unknown): value is Sent {
-  if (typeof value !== 'object' || value === null) return false;
-  const { turn, lines } = value as Partial<Record<keyof Sent, unknown>>;
-  return (
-    typeof turn === 'string' &&
-    Array.isArray(lines) &&
-    lines.every((line) => typeof line === 'string')
-  );
+/** The list without the last line of that text. */
+function without(lines: readonly string[], line: string): readonly string[] {
+  const index = lines.lastIndexOf(line);
+  return index < 0 ? lines : lines.toSpliced(index, 1);
 }

@@ -171,29 +171,7 @@ export class SessionWatch {
     const state = await this.#reply(id, readSession(id));
     if (state === null) return;
     this.#failures = 0;
-    const { last_event_id: target } = state;
-    if (target === this.#lastSeq) await this.#goOn(id);
-    else if (target < this.#lastSeq) await this.#follow(id);
-    else this.#catchUp(id, target);
-  }
-
-  /** Takes the events up to one, then lets go of the connection. */
-  #catchUp(id: string, target: number): void {
-    this.#stopEvents = listenToEvents(id, this.#lastSeq, {
-      onOpen: () => undefined,
-      onEvent: (event) => {
-        const mine = this.#attempt;
-        this.#take(id, event);
-        if (mine !== this.#attempt || this.#lastSeq < target) return;
-        this.#stop();
-        void this.#goOn(id);
-      },
-      onLost: () => undefined,
-      onRefused: () => {
-        this.#stop();
-        this.#failed(id, 'refused');
-      },
-    });
+    await (state.last_event_id === this.#lastSeq ? this.#goOn(id) : this.#follow(id));
   }
 
   #take(id: string, event: EventAction): void {

@@ -2,7 +2,7 @@ export { createHost } from './http/create-host.ts';
 export type { Host } from './http/create-host.ts';
 export type { HostLimits, HostOptions } from './http/host-options.ts';
 export { builtPageFolder } from './http/page-files.ts';
-export type { Answer, RawInput, Route, RouteReply } from './http/route.ts';
+export type { Answer, ReadingOptions, Route, RouteReply } from './http/route.ts';
 export { serveHost } from './http/serve-host.ts';
 export type { ServedHost, ServeOptions } from './http/serve-host.ts';
 export type {

@@ -42,25 +42,25 @@ export async function create(act: Act): Promise<void> {
 }
 
 /** Starts a turn, or steers the one that is `running`; `true` when the host took it. */
-export async function sendText(
-  text: string,
+export async function sendInput(
+  input: string,
   selected: string | null,
   running: string | null,
   act: Act,
   own: OwnLines,
 ): Promise<boolean> {
-  if (selected === null) return sendFirst(text, act);
-  if (running === null) return (await act(startTurn(selected, text))) !== null;
-  own.note(selected, running, text); // before: its turn may end while the answer is on its way
-  const isTaken = (await act(steerTurn(selected, text))) !== null;
-  if (!isTaken) own.forget(selected, text);
+  if (selected === null) return sendFirst(input, act);
+  if (running === null) return (await act(startTurn(selected, input))) !== null;
+  own.note(selected, running, input); // before: its turn may end while the answer is on its way
+  const isTaken = (await act(steerTurn(selected, input))) !== null;
+  if (!isTaken) own.forget(selected, input);
   return isTaken;
 }
 
-/** Without a session one is made; it is opened when its turn runs, so that no text is lost. */
-async function sendFirst(text: string, act: Act): Promise<boolean> {
+/** Without a session one is made; it is opened when its turn runs, so that no input is lost. */
+async function sendFirst(input: string, act: Act): Promise<boolean> {
   const made = await act(createSession());
-  const started = made === null ? null : await act(startTurn(made.session.id, text));
+  const started = made === null ? null : await act(startTurn(made.session.id, input));
   if (made === null || started === null) return false;
   goTo(made.session.id);
   return true;

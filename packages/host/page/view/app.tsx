@@ -1,11 +1,10 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
-import { ApprovalNotice } from './approval-notice.tsx';
+import { ApprovalNotice, focusOldestApproval } from './approval-notice.tsx';
 import { Composer } from './composer.tsx';
 import { ContextDialog } from './context-dialog.tsx';
 import { ConversationView } from './conversation-view.tsx';
-import { EmptyState } from './empty-state.tsx';
 import { focusComposer, useDrawer, useKeys, useTitle } from './page-hooks.ts';
 import { SessionBar } from './session-bar.tsx';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
@@ -32,6 +31,8 @@ export function App(): VNode {
     create: page.create,
     move: page.move,
     help: show('shortcuts'),
+    focusComposer,
+    focusApproval: focusOldestApproval,
     escape: () => {
       if (isDrawerOpen) setDrawerOpen(false);
       else if (isComposerEmpty()) page.stop();
@@ -108,6 +109,20 @@ function Session({ page }: { page: Page }): VNode {
         />
       </div>
     </>
+  );
+}
+
+/** What stands where there is no conversation yet. */
+function EmptyState({ hasSession }: { hasSession: boolean }): VNode {
+  return (
+    <div class="empty">
+      <p class="empty-lead">{hasSession ? 'Nothing was said here yet.' : 'No session is open.'}</p>
+      <p>
+        {hasSession
+          ? 'Write below what the agent is to do. You can steer and stop it while it works.'
+          : 'Choose one at the side, or write below: that begins a new one.'}
+      </p>
+    </div>
   );
 }
 

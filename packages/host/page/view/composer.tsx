@@ -10,7 +10,7 @@ interface ComposerProps {
   readonly view: Conversation;
   readonly isEnabled: boolean;
   /** Sends or steers; `true` when the host took it. */
-  readonly send: (text: string) => Promise<boolean>;
+  readonly send: (input: string) => Promise<boolean>;
   readonly stop: () => void;
   /** Which of the lines that a turn left are to be written here again. */
   readonly takeBack: (undelivered: Undelivered) => readonly string[];

@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { visibleText } from '../model/visible-text.ts';
-import { focusOldestApproval } from './approval-notice.tsx';
-import { listenToKeys, type ShortcutTargets } from './shortcuts.ts';
+import { listenToKeys, type Shortcuts } from './shortcuts.ts';
 
 /** The session that the address names. */
 export function useSelected(): string | null {
@@ -63,27 +62,8 @@ export function useDrawer(): [boolean, (isOpen: boolean) => void] {
 }
 
 /** Listens to the keyboard as long as the page is there. */
-export function useKeys(keys: Omit<ShortcutTargets, 'focusComposer' | 'focusApproval'>): void {
+export function useKeys(keys: Shortcuts): void {
   const current = useRef(keys);
   current.current = keys;
-  useEffect(
-    () =>
-      listenToKeys({
-        create: () => {
-          current.current.create();
-        },
-        move: (by) => {
-          current.current.move(by);
-        },
-        help: () => {
-          current.current.help();
-        },
-        escape: () => {
-          current.current.escape();
-        },
-        focusComposer,
-        focusApproval: focusOldestApproval,
-      }),
-    [],
-  );
+  useEffect(() => listenToKeys(() => current.current), []);
 }

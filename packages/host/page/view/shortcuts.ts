@@ -1,5 +1,5 @@
 /** What single keys do when nobody writes. */
-export interface ShortcutTargets {
+export interface Shortcuts {
   readonly create: () => void;
   readonly focusComposer: () => void;
   /** Goes so many sessions down the list, or up. */
@@ -11,17 +11,17 @@ export interface ShortcutTargets {
 }
 
 /** Listens to the keyboard; gives back what ends that. */
-export function listenToKeys(targets: ShortcutTargets): () => void {
+export function listenToKeys(now: () => Shortcuts): () => void {
   const onKey = (event: KeyboardEvent): void => {
     const { key, ctrlKey, metaKey, altKey, defaultPrevented, isComposing, target } = event;
     if (ctrlKey || metaKey || altKey || defaultPrevented || isComposing) return;
     if (document.querySelector('dialog[open]') !== null) return;
     if (key === 'Escape') {
-      targets.escape();
+      now().escape();
       return;
     }
     if (isWriting(target)) return;
-    if (act(key, targets, target)) event.preventDefault();
+    if (act(key, now(), target)) event.preventDefault();
   };
   document.addEventListener('keydown', onKey);
   return () => {
@@ -29,7 +29,7 @@ export function listenToKeys(targets: ShortcutTargets): () => void {
   };
 }
 
-function act(key: string, targets: ShortcutTargets, target: EventTarget | null): boolean {
+function act(key: string, targets: Shortcuts, target: EventTarget | null): boolean {
   switch (key) {
     case 'n':
       targets.create();

@@ -2,41 +2,19 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 
 import { cancelTurn } from '../api.ts';
 import { EMPTY_CONVERSATION, type Conversation, type Undelivered } from '../model/view.ts';
-import { ownLines, type OwnLines } from '../own-lines.ts';
+import { OwnLines } from '../own-lines.ts';
 import { watchPresence } from '../presence.ts';
 import { SessionWatch } from '../session-watch.ts';
-import { actor, create, sendText, turnActions } from './act.ts';
-import type { Actions } from './actions.ts';
+import { actor, create, sendInput, turnActions } from './act.ts';
 import { useSelected } from './page-hooks.ts';
 import { useSessions, type Sessions } from './sessions.ts';
 import { titleOf } from './sidebar.tsx';
 
 /** All that the page shows, and all that can be done on it. */
-export interface Page {
-  readonly sessions: Sessions;
-  readonly selected: string | null;
-  readonly title: string;
-  readonly view: Conversation;
-  /** Whether the selected session is the one that is shown. */
-  readonly isOpen: boolean;
-  /** Why the last request failed; empty when it did not. */
-  readonly failure: string;
-  /** How often something was sent. */
-  readonly sent: number;
-  readonly actions: Actions;
-  readonly create: () => void;
-  readonly send: (text: string) => Promise<boolean>;
-  readonly stop: () => void;
-  readonly retry: () => void;
-  /** Of the lines that a turn left, those that this tab sent; each is given once. */
-  readonly takeBack: (undelivered: Undelivered) => readonly string[];
-  readonly loadOlder: () => Promise<void>;
-  /** Goes so many sessions down the list, or up. */
-  readonly move: (by: 1 | -1) => void;
-}
+export type Page = ReturnType<typeof usePage>;
 
 /** The page's state, for its one component to draw. */
-export function usePage(): Page {
+export function usePage() {
   const sessions = useSessions();
   const { refresh } = sessions;
   const [watched, setWatched] = useState<Conversation>(EMPTY_CONVERSATION);
@@ -67,26 +45,31 @@ export function usePage(): Page {
     title:
       selected === null ? 'celestea' : titleOf(sessions.list.find(({ id }) => id === selected)),
     view,
+    /** Whether the selected session is the one that is shown. */
     isOpen,
+    /** Why the last request failed; empty when it did not. */
     failure,
+    /** How often something was sent. */
     sent,
     actions,
-    create: () => void create(act),
-    send: (text) => {
+    create: (): void => void create(act),
+    send: (input: string): Promise<boolean> => {
       setSent(sent + 1);
-      return sendText(text, selected, view.running?.turn ?? null, act, own);
+      return sendInput(input, selected, view.running?.turn ?? null, act, own);
     },
-    stop: () => {
+    stop: (): void => {
       if (selected !== null && view.running !== null) void act(cancelTurn(selected));
     },
-    retry: () => {
+    retry: (): void => {
       watch.retry();
       void refresh();
     },
-    takeBack: ({ turn, lines }) =>
+    /** Of the lines that a turn left, those that this tab sent; each is given once. */
+    takeBack: ({ turn, lines }: Undelivered): readonly string[] =>
       selected === null ? [] : own.takeBack(selected, turn, lines),
     loadOlder: () => watch.loadOlder(),
-    move: (by) => {
+    /** Goes so many sessions down the list, or up. */
+    move: (by: 1 | -1): void => {
       moveIn(sessions, selected, by);
     },
   };
@@ -95,9 +78,9 @@ export function usePage(): Page {
 /** A reload of the tab finds them again, unless the browser forbids it to keep anything. */
 function linesOfThisTab(): OwnLines {
   try {
-    return ownLines(sessionStorage);
+    return new OwnLines(sessionStorage);
   } catch {
-    return ownLines(null);
+    return new OwnLines(null);
   }
 }
 

@@ -10,12 +10,10 @@ import { Hub } from './hub.ts';
 import { openApiDocument } from './open-api.ts';
 import { readPage } from './page-files.ts';
 import { PAGE_PATHS, servePage } from './page-routes.ts';
-import { readJson } from './read-body.ts';
 import { errorReply, secure, successReply } from './replies.ts';
 import { defineRoute, type Route } from './route.ts';
 import { nothingAsked, okReply, openApiReply } from './schemas.ts';
 import { sessionRoutes } from './session-routes.ts';
-import { whenSocketCloses } from './socket-end.ts';
 import { turnRoutes } from './turn-routes.ts';
 
 /** The answer to what was thrown on the way to the route of that path. */
@@ -181,18 +179,11 @@ function serveRoutes(
   refuse: Refuse,
   { token, options: { bodyBytes } }: Hub,
 ): void {
+  const reading = { redact: (text: string): string => token.redact(text), bodyBytes };
   for (const route of routes) {
     app.on(route.method.toUpperCase(), honoPath(route), async (c) => {
       try {
-        const answer = await route.answer({
-          params: c.req.param(),
-          query: c.req.query(),
-          readBody: () => readJson(c.req.raw, bodyBytes),
-          request: c.req.raw,
-          redact: (text) => token.redact(text),
-          whenGone: (tell) => whenSocketCloses(c.env, tell),
-        });
-        return successReply(answer, route.reply);
+        return successReply(await route.answer(c, reading), route.reply);
       } catch (error) {
         return refuse(error, c, `/api${route.path}`);
       }

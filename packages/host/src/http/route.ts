@@ -1,7 +1,10 @@
+import type { Context } from 'hono';
 import type { z } from 'zod';
 
 import { ApiError, type ApiErrorCode } from './api-error.ts';
 import { checkInput } from './check-input.ts';
+import { readJson } from './read-body.ts';
+import { whenSocketCloses } from './socket-end.ts';
 
 /** What a handler is given: what came, checked. */
 export interface RouteInput<Params, Query, Body> {
@@ -54,16 +57,12 @@ export interface RouteDefinition<Params, Query, Body> extends RouteFacts {
   readonly answer: (input: RouteInput<Params, Query, Body>) => Answer | Promise<Answer>;
 }
 
-/** What came, as it came. */
-export interface RawInput {
-  readonly params: Record<string, string>;
-  readonly query: Record<string, string>;
-  readonly readBody: () => Promise<unknown>;
-  readonly request: Request;
+/** How what came is read. */
+export interface ReadingOptions {
   /** Takes the token out of a text that a refusal quotes. */
   readonly redact: (text: string) => string;
-  /** As `RouteInput` has it. */
-  readonly whenGone: (tell: () => void) => () => void;
+  /** Most bytes of a body. */
+  readonly bodyBytes: number;
 }
 
 /** A route in the table that the router and the document are both made from. */
@@ -72,7 +71,7 @@ export interface Route extends RouteFacts {
   readonly query: z.ZodType;
   readonly body: z.ZodType;
   /** Checks what came and answers it. Rejects with what refuses it. */
-  readonly answer: (raw: RawInput) => Promise<Answer>;
+  readonly answer: (c: Context, options: ReadingOptions) => Promise<Answer>;
 }
 
 /** The route, its handler shielded from whatever its schemas do not let through. */
@@ -82,19 +81,15 @@ export function defineRoute<Params, Query, Body>(
   const { answer, ...facts } = definition;
   return {
     ...facts,
-    answer: async ({ params, query, readBody, request, redact, whenGone }) =>
-      answer({
-        params: checkParams(facts.params, params),
-        query: checkInput(facts.query, numbered(query), 'query', redact),
-        body: checkInput(
-          facts.body,
-          facts.method === 'post' ? await readBody() : {},
-          'body',
-          redact,
-        ),
-        request,
-        whenGone,
-      }),
+    answer: async (c, { redact, bodyBytes }) => {
+      const request = c.req.raw;
+      const params = checkParams(facts.params, c.req.param());
+      const query = checkInput(facts.query, numbered(c.req.query()), 'query', redact);
+      const json = facts.method === 'post' ? await readJson(request, bodyBytes) : {};
+      const body = checkInput(facts.body, json, 'body', redact);
+      const whenGone = (tell: () => void): (() => void) => whenSocketCloses(c.env, tell);
+      return answer({ params, query, body, request, whenGone });
+    },
   };
 }
 

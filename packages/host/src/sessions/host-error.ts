@@ -42,6 +42,15 @@ export function logFailure(id: string, error: unknown): HostError {
   return new HostError(codeOf(error), `session ${id} ${logFault(error)}`, { cause: error });
 }
 
+/** What a log is asked to do; rejects with a {@link logFailure}. */
+export async function withLogFaults<T>(id: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw logFailure(id, error);
+  }
+}
+
 function codeOf(error: unknown): HostErrorCode {
   if (error instanceof SessionLogInUseError) return 'busy';
   return error instanceof SessionLogDamagedError ? 'damaged' : 'failed';

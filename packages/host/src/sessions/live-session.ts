@@ -27,7 +27,7 @@ import type { HostEvent, HostStatus, Publish } from '../events/index.ts';
 import type { WireContext, WireRunning } from '../wire.ts';
 import { ApprovalDesk } from './approval-desk.ts';
 import { reportContext, tellingCuts } from './context-report.ts';
-import { HostError, logFailure } from './host-error.ts';
+import { HostError, logFailure, withLogFaults } from './host-error.ts';
 import { SteeringLines, StreamedReply, type RunningTurn, type TurnEnd } from './running-turn.ts';
 import type { LiveSessionParts, SessionLoop } from './session-parts.ts';
 import { TurnLog } from './turn-log.ts';
@@ -206,11 +206,7 @@ export class LiveSession {
       await turn.done;
     }
     this.approvals.withdrawAll();
-    try {
-      await this.#log.close();
-    } catch (error) {
-      throw logFailure(this.id, error);
-    }
+    await withLogFaults(this.id, () => this.#log.close());
   }
 
   #newTurn(id: string, input: string): RunningTurn {

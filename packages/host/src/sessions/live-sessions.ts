@@ -158,17 +158,14 @@ export class LiveSessions {
     const closing = session
       .close()
       .catch((error: unknown) => {
-        if (!wasBroken) this.#tell(id, errorMessage(error)); // else it was told
+        if (wasBroken) return; // it was told
+        const payload = { phase: 'diagnostic', kind: 'close', message: errorMessage(error) } as const;
+        this.#options.publish(id)({ name: 'status', turn: null, payload });
       })
       .finally(() => {
         this.#closing.delete(id);
       });
     this.#closing.set(id, closing);
-  }
-
-  #tell(id: string, message: string): void {
-    const payload = { phase: 'diagnostic', kind: 'close', message } as const;
-    this.#options.publish(id)({ name: 'status', turn: null, payload });
   }
 
   #checkOpen(): void {

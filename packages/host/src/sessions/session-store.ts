@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import type { SessionEvent } from '@celestea/core';
 import { JsonlSessionLog, sessionLogHolder } from '@celestea/session';
 
-import { HostError, logFailure } from './host-error.ts';
+import { HostError, logFailure, withLogFaults } from './host-error.ts';
 import { isSessionId, newSessionId } from './session-id.ts';
 import { readSummary, type SessionSummary } from './session-summary.ts';
 
 const ENDING = '.jsonl';
 /** Files of a list that are read side by side. */
 const AT_A_TIME = 16;
+/** Around what is damaged. */
+const TO_READ = { readOnly: true, onDamage: 'skip' } as const;
 
 /**
  * A folder of sessions, each the JSONL log `<id>.jsonl` in it. An id that is none is a session
@@ -33,14 +35,12 @@ export class SessionStore {
   /** Makes an empty session, for its owner's eyes only, and gives its id. */
   async create(): Promise<string> {
     const id = newSessionId(Date.now());
-    try {
+    return withLogFaults(id, async () => {
       await mkdir(this.folder, { recursive: true, mode: 0o700 });
       const file = await open(this.#path(id), 'wx', 0o600);
       await file.close();
-    } catch (error) {
-      throw logFailure(id, error);
-    }
-    return id;
+      return id;
+    });
   }
 
   /**
@@ -68,12 +68,7 @@ export class SessionStore {
   /** Every row of a session, read around what is damaged; it may be written meanwhile. */
   async rows(id: string): Promise<SessionEvent[]> {
     const path = await this.#existing(id);
-    try {
-      const log = await JsonlSessionLog.open(path, { readOnly: true, onDamage: 'skip' });
-      return log.events();
-    } catch (error) {
-      throw logFailure(id, error);
-    }
+    return withLogFaults(id, async () => (await JsonlSessionLog.open(path, TO_READ)).events());
   }
 
   /**
@@ -82,11 +77,7 @@ export class SessionStore {
    */
   async open(id: string): Promise<JsonlSessionLog> {
     const path = await this.#existing(id);
-    try {
-      return await JsonlSessionLog.open(path);
-    } catch (error) {
-      throw logFailure(id, error);
-    }
+    return withLogFaults(id, () => JsonlSessionLog.open(path));
   }
 
   /**
@@ -110,7 +101,7 @@ export class SessionStore {
     const path = await this.#existing(id);
     const forked = newSessionId(Date.now());
     try {
-      const log = await JsonlSessionLog.open(path, { readOnly: true, onDamage: 'skip' });
+      const log = await JsonlSessionLog.open(path, TO_READ);
       const copy = await log.fork(this.#path(forked), turnId);
       await copy.close();
     } catch (error) {
