@@ -1,4 +1,4 @@
-import { describeValue } from '@celestea/core';
+import { expectThat, isRecord } from '@celestea/core';
 
 import type { PictureSize } from './picture-format.ts';
 
@@ -17,9 +17,8 @@ const DEFAULTS: AttachmentLimits = { maxBytes: 5 * 1024 * 1024, maxPixels: 40_00
 
 /** Throws a `TypeError` that names the option which does not fit. */
 export function checkLimits(options: unknown): AttachmentLimits {
-  const isObject = typeof options === 'object' && options !== null;
-  expectArgument('options', 'an object such as { maxBytes: 1000000 }', isObject, options);
-  const { maxBytes, maxPixels } = options as Record<string, unknown>;
+  expectThat(isRecord(options), 'options', 'an object such as { maxBytes: 1000000 }', options);
+  const { maxBytes, maxPixels } = options;
   return {
     maxBytes: checkLimit('maxBytes', maxBytes, DEFAULTS.maxBytes),
     maxPixels: checkLimit('maxPixels', maxPixels, DEFAULTS.maxPixels),
@@ -28,8 +27,9 @@ export function checkLimits(options: unknown): AttachmentLimits {
 
 function checkLimit(name: string, value: unknown, otherwise: number): number {
   if (value === undefined) return otherwise;
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
-  throw new TypeError(`${name}: expected a whole number from 1 up, got ${describeValue(value)}`);
+  const fits = typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+  expectThat(fits, name, 'a whole number from 1 up', value);
+  return value;
 }
 
 /** Throws a `RangeError` when there are too many bytes. */
@@ -44,9 +44,4 @@ export function checkPixelCount({ maxPixels }: AttachmentLimits, size: PictureSi
   if (size.width * size.height <= maxPixels) return;
   const expected = `bytes: expected a picture of at most ${String(maxPixels)} pixels (maxPixels)`;
   throw new RangeError(`${expected}, got ${String(size.width)} x ${String(size.height)}`);
-}
-
-/** Throws a `TypeError` that says what was expected and what came. */
-export function expectArgument(name: string, expected: string, fits: boolean, came: unknown): void {
-  if (!fits) throw new TypeError(`${name}: expected ${expected}, got ${describeValue(came)}`);
 }

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 
 import {
-  describeValue,
+  cutMiddle,
+  expectThat,
   isImageMediaType,
   isRecord,
   type ImageMediaType,
   type ImageRef,
 } from '@celestea/core';
 
-import { checkByteCount, checkPixelCount, expectArgument } from './attachment-limits.ts';
+import { checkByteCount, checkPixelCount } from './attachment-limits.ts';
 import type { AttachmentLimits } from './attachment-limits.ts';
-import { cleanName } from './attachment-name.ts';
 import { extensionOf, inspectPicture } from './inspect-picture.ts';
 
 /** Where the bytes of a picture are to be found. */
@@ -44,9 +44,7 @@ export function makeAttachment(
   options: unknown,
   limits: AttachmentLimits,
 ): Attachment {
-  if (!(given instanceof Uint8Array)) {
-    throw new TypeError(`bytes: expected a Uint8Array, got ${describeValue(given)}`);
-  }
+  expectThat(given instanceof Uint8Array, 'bytes', 'a Uint8Array', given);
   const name = checkName(options);
   checkByteCount(limits, given.length);
   const bytes = new Uint8Array(given);
@@ -59,11 +57,30 @@ export function makeAttachment(
 }
 
 function checkName(options: unknown): string | null {
-  expectArgument('options', 'an object such as { name: "a.png" }', isRecord(options), options);
-  const { name } = options as { name?: unknown };
+  expectThat(isRecord(options), 'options', 'an object such as { name: "a.png" }', options);
+  const { name } = options;
   if (name === undefined) return null;
-  if (typeof name === 'string') return cleanName(name);
-  throw new TypeError(`name: expected a string, got ${describeValue(name)}`);
+  expectThat(typeof name === 'string', 'name', 'a string', name);
+  return cleanName(name);
+}
+
+/** How much of a long name is kept of its start and of its end, which says what it is; bytes. */
+const HEAD_BYTES = 220;
+const TAIL_BYTES = 32;
+
+/** Controls, line separators, and what turns the direction of the text around it. */
+const UNFIT = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+/**
+ * The name of a picture as it may be shown and kept: of a path its last part, well-formed, on
+ * one line, at most 255 bytes in UTF-8. `null` when nothing is left of it.
+ */
+function cleanName(name: string): string | null {
+  const last = name.slice(1 + Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')));
+  const clean = last.toWellFormed().replace(UNFIT, '').trim();
+  if (clean === '' || clean === '.' || clean === '..') return null;
+  const cut = cutMiddle(clean, HEAD_BYTES, TAIL_BYTES);
+  return cut === null ? clean : `${cut.head}…${cut.tail}`;
 }
 
 /** A reference may come from anywhere, such as a log; `null` when no store can have given it. */

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 
-import type { AttachmentStore, ImageRef } from '@celestea/core';
+import { expectThat, type AttachmentStore, type ImageRef } from '@celestea/core';
 
 import { realPath } from '../file-lock.ts';
 import {
@@ -9,7 +9,7 @@ import {
   syncFolder,
   writeAttachmentFile,
 } from './attachment-file.ts';
-import { checkLimits, expectArgument } from './attachment-limits.ts';
+import { checkLimits } from './attachment-limits.ts';
 import type { AttachmentLimits, AttachmentStoreOptions } from './attachment-limits.ts';
 import { addressOf, makeAttachment, type Attachment } from './attachment.ts';
 
@@ -36,7 +36,7 @@ export class FileAttachmentStore implements AttachmentStore {
 
   /** Throws a `TypeError` when an argument does not fit; touches no disk. */
   constructor(folder: string, options: AttachmentStoreOptions = {}) {
-    expectArgument('folder', 'the path of a folder', isPath(folder), folder);
+    expectThat(isPath(folder), 'folder', 'the path of a folder', folder);
     this.#limits = checkLimits(options);
     this.folder = resolve(folder);
   }
@@ -103,7 +103,7 @@ export class FileAttachmentStore implements AttachmentStore {
  * Throws when the folder of the log is not there.
  */
 export function attachmentsFolderOf(logFile: string): string {
-  expectArgument('logFile', 'a file path', isPath(logFile), logFile);
+  expectThat(isPath(logFile), 'logFile', 'a file path', logFile);
   return join(dirname(realPath(logFile)), 'attachments');
 }
 
