@@ -90,10 +90,10 @@ export class ChildTransport implements Transport {
 
   /** How the process ended, if it did, and the end of what it wrote on stderr. */
   lastWords(): string {
-    const words = [this.#fate];
+    const words = this.#fate === null ? [] : [this.#fate];
     if (this.#stderr.trim() !== '') words.push(`its stderr ends with: ${ended(this.#stderr)}`);
     if (this.#stray !== '') words.push(`its stdout has what is no message: ${ended(this.#stray)}`);
-    return words.filter((part) => part !== null).join('; ');
+    return words.join('; ');
   }
 
   #listen(child: Child): void {
