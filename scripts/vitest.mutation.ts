@@ -11,7 +11,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: [
       'test/{bundle,contracts,examples,readme,rules,sources}.test.ts',
-      'test/laws/{hostile-seams-huge,laws-*,reopen}.test.ts',
+      'test/laws/{laws-*,reopen}.test.ts',
       'test/**/*.integration.test.ts',
     ],
     setupFiles: ['test/support/fixed-seed.ts', 'test/support/guards.ts'],

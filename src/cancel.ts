@@ -83,16 +83,9 @@ export function ignore(): void {
   // nothing
 }
 
-/**
- * Takes the rejection of a promise that came where an answer was due; anything else, however
- * odd, is passed over.
- */
+/** Takes the rejection of a promise that came where an answer was due; passes over anything else. */
 export function unheard(value: unknown, onRejected: (error: unknown) => void = ignore): void {
-  try {
-    if (value instanceof Promise) void Promise.prototype.then.call(value, ignore, onRejected);
-  } catch {
-    // a Proxy with ideas of its own
-  }
+  if (value instanceof Promise) value.then(ignore, onRejected);
 }
 
 /** Who is told of a cancel. */
@@ -183,28 +176,15 @@ export function cancellationOf(signal: AbortSignal): Cancellation {
   const cancellation = new Cancellation();
   const fire = (): void => {
     leave();
-    cancellation.abort(reasonOf(signal));
+    cancellation.abort(signal.reason);
   };
   const leave = (): void => {
     known.delete(signal);
-    try {
-      signal.removeEventListener('abort', fire);
-    } catch {
-      // no signal of the platform's: it keeps a listener that does nothing any more
-    }
+    signal.removeEventListener('abort', fire);
   };
   cancellation.deserted = leave;
   signal.addEventListener('abort', fire);
   known.set(signal, cancellation);
   if (signal.aborted) fire();
   return cancellation;
-}
-
-/** Why a signal fired; one whose reason cannot be read cancels all the same. */
-function reasonOf(signal: AbortSignal): unknown {
-  try {
-    return signal.reason;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,5 @@
 import {
   AgentError,
-  expectThat,
   type AgentConfig,
   type Message,
   type ModelRequest,
@@ -9,11 +8,12 @@ import {
   type ToolSpec,
 } from '@celestea/core';
 
-import { ignore, raceCancel, unheard } from './cancel.ts';
+import { ignore, raceCancel } from './cancel.ts';
 import { fitContext } from './context-fit.ts';
 import { untrimmed, type TrimResult } from './context-trim.ts';
 import { failureText } from './failure-text.ts';
 import type { ContextPolicy, ContextPolicyInput } from './options.ts';
+import { requireArray } from './seams.ts';
 import { estimateTokens } from './tokens.ts';
 import type { Turn } from './turn.ts';
 
@@ -146,10 +146,4 @@ function checkedRequest(returned: unknown, otherwise: ModelRequest): ModelReques
   requireArray('messages of the request from prepareStep', request.messages);
   requireArray('tools of the request from prepareStep', request.tools);
   return request as ModelRequest;
-}
-
-function requireArray<T>(what: string, value: T): T {
-  unheard(value);
-  expectThat(Array.isArray(value), what, 'an array', value);
-  return value;
 }

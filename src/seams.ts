@@ -57,3 +57,10 @@ function seam<T>(ctx: Context, token: ServiceToken<T>, what: string): T {
   expectThat(fits, what, 'an object', service);
   return service;
 }
+
+/** What a seam has to answer at once: a list. A promise of one is refused too. */
+export function requireArray<T>(what: string, value: T): T {
+  unheard(value);
+  expectThat(Array.isArray(value), what, 'an array', value);
+  return value;
+}

@@ -1,18 +1,17 @@
 import {
   describeValue,
+  expectThat,
   formatInjection,
   type PendingInjection,
   type TurnOutcome,
 } from '@celestea/core';
 
 import { unheard } from './cancel.ts';
+import { requireArray } from './seams.ts';
 import type { Turn } from './turn.ts';
 
 /** How often messages that came in may keep a turn going that had its answer (X6). */
 export const MAX_STEER_EXTENSIONS = 8;
-
-/** So many messages are taken at a time; a list that does not end would hold the turn for good. */
-const MAX_DRAINED = 100_000;
 
 /** Brings messages that come in while a turn runs into its log (X6). */
 export class Steering {
@@ -52,25 +51,23 @@ export class Steering {
     return true;
   }
 
-  /** One by one: a list that breaks off loses none of what came before. */
   #taken(): readonly PendingInjection[] {
-    const taken: PendingInjection[] = [];
     try {
-      const items = answered(this.#turn.options.injections?.drain()) ?? [];
-      if (typeof items === 'string') throw new TypeError('expected a list of messages, got a text');
-      for (const item of items) {
-        if (taken.length === MAX_DRAINED) throw new RangeError(`more than ${String(MAX_DRAINED)}`);
-        taken.push(item);
-      }
+      const { injections } = this.#turn.options;
+      return requireArray('drain of the injections', injections?.drain() ?? []);
     } catch (error) {
       this.#turn.diagnose('injections_failed', 'the injections could not be drained', error);
+      return [];
     }
-    return taken;
   }
 
   #pending(): boolean {
     try {
-      return (answered(this.#turn.options.injections?.pending?.()) ?? 0) > 0;
+      const waiting = this.#turn.options.injections?.pending?.() ?? 0;
+      unheard(waiting);
+      const isPromise = (waiting as unknown) instanceof Promise;
+      expectThat(!isPromise, 'pending of the injections', 'a number', waiting);
+      return waiting > 0;
     } catch (error) {
       this.#turn.diagnose('injections_failed', 'the injections could not be counted', error);
       return false;
@@ -78,23 +75,12 @@ export class Steering {
   }
 
   #textOf(item: unknown): string | null {
-    try {
-      const { text, from } = (item as Partial<PendingInjection> | null | undefined) ?? {};
-      if (typeof text === 'string') {
-        return formatInjection({ text, from: typeof from === 'string' ? from : '' });
-      }
-    } catch {
-      // a getter of the item that throws: it has no text
+    const { text, from } = (item as Partial<PendingInjection> | null | undefined) ?? {};
+    if (typeof text === 'string') {
+      return formatInjection({ text, from: typeof from === 'string' ? from : '' });
     }
     const came = describeValue(item);
     this.#turn.diagnose('injections_failed', `an injection without a text was dropped: ${came}`);
     return null;
   }
-}
-
-/** What a source said. A promise says nothing: what it holds comes too late to be written. */
-function answered<T>(said: T): T {
-  if (!(said instanceof Promise)) return said;
-  unheard(said);
-  throw new TypeError('expected an answer at once, got a promise: what it holds is lost');
 }

@@ -16,12 +16,8 @@ export type StreamEnd =
 
 /** Whether a value gives an async iterator; one that cannot be read gives none. */
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  try {
-    const stream = value as Partial<AsyncIterable<unknown>> | null | undefined;
-    return typeof stream?.[Symbol.asyncIterator] === 'function';
-  } catch {
-    return false;
-  }
+  const stream = value as Partial<AsyncIterable<unknown>> | null | undefined;
+  return typeof stream?.[Symbol.asyncIterator] === 'function';
 }
 
 /**
@@ -119,14 +115,11 @@ class StreamReader implements Follower {
   #takeResult(result: unknown): boolean {
     if (!this.#reading) return false;
     this.#wait?.pause();
-    let done: unknown;
-    let value: unknown;
-    try {
-      ({ done, value } = readResult(result));
-    } catch (error) {
+    if (typeof result !== 'object' || result === null) {
       this.#close();
-      throw error;
+      throw new TypeError(`the stream gave ${describeValue(result)} instead of an iterator result`);
     }
+    const { done, value } = result as { done?: unknown; value?: unknown };
     if (!done) return this.#takeValue(value);
     this.#finish({ kind: 'ended' });
     return false;
@@ -161,10 +154,4 @@ class StreamReader implements Follower {
     this.#reading = false;
     this.#cancellation.followers.delete(this);
   }
-}
-
-/** As `for await` does, with a message that says who is at fault. */
-function readResult(result: unknown): { done?: unknown; value?: unknown } {
-  if (typeof result === 'object' && result !== null) return result;
-  throw new TypeError(`the stream gave ${describeValue(result)} instead of an iterator result`);
 }

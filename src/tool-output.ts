@@ -62,25 +62,21 @@ export function filedOutput(
     turn.diagnose('malformed_output', `${call.name}: ${message}`);
     return failedOutput(call, message);
   }
-  try {
-    const output: Partial<Record<keyof ToolOutput, unknown>> = returned;
-    if (output.call_id !== call.id) {
-      const came = describeValue(output.call_id);
-      turn.diagnose('foreign_call_id', `${call.name} answered ${came} where ${call.id} was asked`);
-    }
-    const { surface } = output;
-    const filed: ToolOutput = {
-      call_id: call.id,
-      value: output.value ?? null,
-      render: typeof output.render === 'string' ? output.render : null,
-      error: errorText(output.error),
-      decision: isDecision(output.decision) ? output.decision : null,
-    };
-    if (isRecord(surface)) filed.surface = surface;
-    return filed;
-  } catch (error) {
-    return thrownOutput(call, error); // a getter of the output that throws
+  const output: Partial<Record<keyof ToolOutput, unknown>> = returned;
+  if (output.call_id !== call.id) {
+    const came = describeValue(output.call_id);
+    turn.diagnose('foreign_call_id', `${call.name} answered ${came} where ${call.id} was asked`);
   }
+  const { surface } = output;
+  const filed: ToolOutput = {
+    call_id: call.id,
+    value: output.value ?? null,
+    render: typeof output.render === 'string' ? output.render : null,
+    error: errorText(output.error),
+    decision: isDecision(output.decision) ? output.decision : null,
+  };
+  if (isRecord(surface)) filed.surface = surface;
+  return filed;
 }
 
 /** A text stays as it is; an empty one would read as success (C4.5). */

@@ -37,18 +37,6 @@ const once = (items: unknown): (() => unknown) => {
   return () => left.pop() ?? [];
 };
 
-const throwing = {
-  get text(): string {
-    throw new Error('no text');
-  },
-};
-
-function* cutShort(): Generator {
-  yield { text: 'first', from: '' };
-  yield { text: 'second', from: '' };
-  throw new Error('cut short');
-}
-
 describe('X6 X15 a source of injections that fails', () => {
   test('X6 X15 a drain that throws is reported each time, and the turn goes on', async () => {
     const error = new Error('no mail');
@@ -75,7 +63,7 @@ describe('X6 X15 a source of injections that fails', () => {
       },
     });
     expect(texts).toEqual([]);
-    const message = 'expected an answer at once, got a promise: what it holds is lost';
+    const message = 'drain of the injections: expected an array, got a promise';
     const fault = {
       kind: 'injections_failed',
       message: 'the injections could not be drained',
@@ -103,18 +91,6 @@ describe('X6 X15 a source of injections that fails', () => {
     expect(diagnostics.map(({ kind }) => kind)).toEqual(['injections_failed']);
   });
 
-  test('X6 X15 a list that breaks off loses none of the messages before that', async () => {
-    const { texts, diagnostics } = await steeredBy({ drain: once(cutShort()) });
-    expect(texts).toEqual(['first', 'second']);
-    expect(diagnostics).toEqual([
-      {
-        kind: 'injections_failed',
-        message: 'the injections could not be drained',
-        error: new Error('cut short'),
-      },
-    ]);
-  });
-
   test('X6 X15 malformed items are dropped and named, the others are written', async () => {
     const { texts, diagnostics } = await steeredBy({
       drain: once([
@@ -124,7 +100,6 @@ describe('X6 X15 a source of injections that fails', () => {
         'two',
         { from: 'Ann' },
         { text: 3, from: 'Ann' },
-        throwing,
         { text: 'four', from: 4 },
         { text: 'five' },
         { text: '', from: '' },
@@ -137,7 +112,6 @@ describe('X6 X15 a source of injections that fails', () => {
       dropped('null'),
       dropped('undefined'),
       dropped('"two"'),
-      dropped('an object'),
       dropped('an object'),
       dropped('an object'),
     ]);

@@ -2,12 +2,10 @@ import {
   createAgentLoop,
   fitContext,
   RETENTION_SERVICE,
-  type UsageTracker,
   type AgentLoopBindings,
   type ContextPolicyInput,
-  type Diagnostic,
   type DiagnosticKind,
-  type TurnOptions,
+  type UsageTracker,
 } from '@celestea/agent-loop';
 import { done, FakeSessionLog, FakeToolRegistry, say, think } from '@celestea/agent-loop/testing';
 import {
@@ -19,36 +17,34 @@ import {
   type Context,
   type InjectionSource,
   type LoopEvent,
-  type ModelRequest,
   type SessionEvent,
-  type SessionLog,
   type StreamEvent,
   type ToolInput,
-  type ToolRegistry,
   type TurnOutcome,
 } from '@celestea/core';
 
-import { call, Mailbox, quiet, settled, type Settled } from '../support/turn.ts';
-import { passedOffAs, type Behaviour, type Reach } from './hostile-behaviours.ts';
+import { call, Mailbox, quiet } from '../support/turn.ts';
 
-/** Every function of the caller's that a turn is handed. */
-export type HookPlace =
+/** Every function of the caller's that a turn calls; rows are named by their type. */
+export type HookName =
   | 'Context.get'
   | 'Llm.generate'
-  | `stream.${'asyncIterator' | 'next' | 'return' | 'throw'}`
-  | `SessionLog.${keyof SessionLog}`
-  | `ToolRegistry.${keyof ToolRegistry}`
-  | `usage.${keyof UsageTracker}`
-  | `injections.${keyof InjectionSource}`
+  | `stream.${'asyncIterator' | 'next' | 'return'}`
+  | `append.${SessionEvent['type']}`
+  | `SessionLog.${'deriveMessages' | 'nextTurnId' | 'flush'}`
+  | `ToolRegistry.${'schemas' | 'dispatch'}`
+  | 'usage.record'
+  | `injections.${'drain' | 'pending'}`
   | 'retention.spill'
   | 'sink'
   | 'contextPolicy'
   | 'prepareStep'
   | 'onDiagnostic';
 
-export type Hook = (...args: unknown[]) => unknown;
+/** What a hook does instead; `good` is what it would have done. */
+export type Act = (good: () => unknown) => unknown;
 
-/** A script with everything in it: reasoning, words, usage, two calls, two more replies. */
+/** A turn with everything in it: reasoning, words, usage, two calls, a message that came in. */
 const SCRIPTS: readonly (readonly StreamEvent[])[] = [
   [
     think('hm'),
@@ -59,230 +55,139 @@ const SCRIPTS: readonly (readonly StreamEvent[])[] = [
   say('It is noon.'),
   say('And it is Monday.'),
 ];
+const FAILED: readonly (readonly StreamEvent[])[] = [
+  [think('hm'), { kind: 'failed', kindOf: 'stream', message: 'overloaded' }],
+];
 
-const LONG_RESULT = 'noon '.repeat(100);
+const contextOf = (get: (token: unknown) => unknown): Context => ({ get }) as unknown as Context;
 
-/** What a turn is started with. */
-export type Argument = 'ctx' | 'userInput' | 'config' | 'bindings' | 'turn options';
-
-export interface Corruption {
-  readonly acts?: 'never' | 'always' | 'unless it throws';
-  readonly when?: (args: unknown[]) => boolean;
-}
-
-/** A turn that uses every hook there is, each of which can be replaced. */
-export class World implements Reach {
+/** Turns on one log that use every hook there is, one of which does something else. */
+export class World {
   readonly log: FakeSessionLog = new FakeSessionLog();
   readonly events: LoopEvent[] = [];
-  /** How often each kind of diagnostic came. */
-  readonly told = new Map<DiagnosticKind, number>();
-  readonly requests: ModelRequest[] = [];
-  /** Turns that hooks started meanwhile. */
-  readonly inner: Promise<Settled>[] = [];
-  readonly hooks: Record<HookPlace, Hook> = this.#goodHooks();
-  /** By token. The same objects for every turn: the loop knows a log by its identity. */
-  readonly services: Map<unknown, unknown> = this.#makeServices();
-  scripts: readonly (readonly StreamEvent[])[] = SCRIPTS;
-  /** Stand where the arguments of the turn would. */
-  readonly given = new Map<Argument, unknown>();
-  readonly #via: 'bindings' | 'options';
+  readonly told = new Set<DiagnosticKind>();
+  readonly #hook: HookName;
+  readonly #act: Act;
+  readonly #acted = new Set<HookName>();
   readonly #mail = new Mailbox();
-  readonly #releases: ((value: undefined) => void)[] = [];
-  #controller = new AbortController();
+  readonly #tools = new FakeToolRegistry({ echo: () => quiet(1).then(() => 'noon '.repeat(100)) });
+  readonly #controller = new AbortController();
+  #isGood = false;
+  /** By token. The log is the same object for every turn: the loop knows it by its identity. */
+  readonly #services: Map<unknown, unknown>;
 
-  constructor(via: 'bindings' | 'options' = 'options') {
-    this.#via = via;
+  constructor(hook: HookName, act: Act) {
+    this.#hook = hook;
+    this.#act = act;
+    this.#services = this.#makeServices();
   }
 
-  /**
-   * Has a hook misbehave, at the calls that `when` picks. One that `acts` first does what it is
-   * there for, so that only what it gives back is wrong; one that throws does not get so far.
-   */
-  corrupt(place: HookPlace, behaviour: Behaviour, { acts = 'never', when }: Corruption = {}): void {
-    const hook = this.hooks[place];
-    const first = acts === 'always' || (acts === 'unless it throws' && behaviour.manner !== 'throws');
-    this.hooks[place] = (...args) => {
-      if (when?.(args) === false) return hook(...args);
-      if (first) hook(...args);
-      const good = (own = args): unknown => (first ? undefined : hook(...own));
-      return behaviour.act({ args, good, reach: this });
-    };
-  }
-
-  startTurn(): void {
-    if (this.inner.length > 0) return;
-    const loop = createAgentLoop(defaultAgentConfig());
-    const ran: Promise<Settled>[] = this.inner;
-    ran.push(Promise.resolve({ resolved: 'not yet' })); // what it calls may start no further one
-    ran[0] = settled(loop.runTurnOutcome(this.#context(), 'inner'));
+  /** Whether the hook was called. */
+  get acted(): boolean {
+    return this.#acted.has(this.#hook);
   }
 
   cancel(): void {
-    this.#controller.abort('cancelled by a hook');
+    this.#controller.abort('cancelled by the test');
   }
 
-  append(type: 'tool_call' | 'user_message'): void {
-    if (type === 'user_message') this.log.append({ type, text: 'by the way' });
-    else this.log.append({ type, id: 'nested', name: 'echo', args: {}, parent_id: 'a' });
+  run(): Promise<TurnOutcome> {
+    const ctx = contextOf((token) => this.#call('Context.get', () => this.#services.get(token)));
+    const loop = createAgentLoop(defaultAgentConfig());
+    const options = { ...this.#options(), signal: this.#controller.signal };
+    return loop.runTurnOutcome(ctx, 'go', options);
   }
 
-  held(): Promise<unknown> {
-    return new Promise((resolve) => {
-      this.#releases.push(resolve);
-    });
+  /** Another turn on the log, in which every hook does its work. */
+  runNext(): Promise<TurnOutcome> {
+    this.#isGood = true;
+    const loop = createAgentLoop(defaultAgentConfig());
+    this.#services.set(LLM_SERVICE, this.#model(SCRIPTS));
+    const ctx = contextOf((token) => this.#services.get(token));
+    return loop.runTurnOutcome(ctx, 'and now?', this.#options());
   }
 
-  /** Lets what was held go. */
-  release(): void {
-    for (const resolve of this.#releases.splice(0)) resolve(undefined);
+  #call(name: HookName, good: () => unknown): unknown {
+    this.#acted.add(name);
+    return name === this.#hook && !this.#isGood ? this.#act(good) : good();
   }
 
-  /** Starts the turn. What the constructor of the loop throws is a rejection, too. */
-  async run(): Promise<TurnOutcome> {
-    const give = <T>(name: Argument, otherwise: T): T =>
-      this.given.has(name) ? passedOffAs<T>(this.given.get(name)) : otherwise;
-    const bound = this.#via === 'bindings' ? this.options() : {};
-    const loop = createAgentLoop(
-      give('config', defaultAgentConfig()),
-      give<AgentLoopBindings>('bindings', bound),
-    );
-    const own = this.#via === 'options' ? this.options() : {};
-    const context = give('ctx', this.#context());
-    const input = give<string | null>('userInput', 'go');
-    return loop.runTurnOutcome(context, input, give<TurnOptions>('turn options', own));
-  }
-
-  /** Another turn on the log, by a host of good manners. */
-  async runNext(): Promise<TurnOutcome> {
-    Object.assign(this.hooks, this.#goodHooks());
-    for (const [token, service] of this.#makeServices()) {
-      if (token !== SESSION_LOG_SERVICE) this.services.set(token, service);
-    }
-    this.scripts = SCRIPTS;
-    this.given.clear();
-    this.#controller = new AbortController();
-    return this.run();
-  }
-
-  /** The options of a turn, or the bindings of its loop. */
-  options(): AgentLoopBindings {
+  #options(): AgentLoopBindings {
+    const record = (): void => {
+      if (this.#hook === 'onDiagnostic' && !this.#isGood) throw new Error('something to tell of');
+    };
+    const usage = { record: () => this.#call('usage.record', record) };
+    const injections = {
+      drain: () => this.#call('injections.drain', () => this.#mail.drain()),
+      pending: () => this.#call('injections.pending', () => this.#mail.pending()),
+    };
+    const policy = ({ messages, systemTokens, config }: ContextPolicyInput): unknown =>
+      fitContext(messages, systemTokens, config.context_window_tokens, 0.8, 4);
     return {
-      signal: this.#controller.signal,
-      sink: (event) => this.hooks.sink(event),
-      usage: passedOffAs<UsageTracker>(this.#methods('usage')),
-      injections: passedOffAs<InjectionSource>(this.#methods('injections')),
-      contextPolicy: (input) => passedOffAs(this.hooks.contextPolicy(input)),
-      prepareStep: (request, info) => passedOffAs(this.hooks.prepareStep(request, info)),
+      usage: { ...usage, latest: zeroUsage, total: zeroUsage } as unknown as UsageTracker,
+      injections: injections as InjectionSource,
+      sink: (event) => this.#call('sink', () => void this.events.push(event)),
+      contextPolicy: (input) => this.#call('contextPolicy', () => policy(input)) as never,
+      prepareStep: () => this.#call('prepareStep', () => undefined) as undefined,
       timeouts: { streamIdleMs: 60_000, toolMs: 60_000 },
-      onDiagnostic: (diagnostic) => this.hooks.onDiagnostic(diagnostic),
+      onDiagnostic: ({ kind }) => this.#call('onDiagnostic', () => void this.told.add(kind)),
     };
-  }
-
-  #context(): Context {
-    return passedOffAs<Context>({ get: (token: unknown) => this.hooks['Context.get'](token) });
-  }
-
-  /** An object whose methods are the hooks of one seam. */
-  #methods(seam: string): object {
-    const places = Object.keys(this.hooks).filter((place) => place.startsWith(`${seam}.`));
-    const method = (place: string): Hook => {
-      return (...args) => this.hooks[passedOffAs<HookPlace>(place)](...args);
-    };
-    return Object.fromEntries(
-      places.map((place) => [place.slice(seam.length + 1), method(place)]),
-    );
   }
 
   #makeServices(): Map<unknown, unknown> {
     const sizes = { singleResultBytes: 100, stepResultBytes: 1000 };
     const previews = { previewHeadBytes: 8, previewTailBytes: 8 };
+    const ref = { locator: '/tmp/x', bytes: 500, retrievalHint: 'read it' };
+    const spill = (): unknown => this.#call('retention.spill', () => Promise.resolve(ref));
+    const scripts = this.#hook === 'stream.return' ? FAILED : SCRIPTS;
     return new Map<unknown, unknown>([
-      [LLM_SERVICE, this.#methods('Llm')],
-      [SESSION_LOG_SERVICE, this.#methods('SessionLog')],
-      [TOOL_REGISTRY_SERVICE, this.#methods('ToolRegistry')],
-      [RETENTION_SERVICE, { ...sizes, ...previews, ...this.#methods('retention') }],
+      [LLM_SERVICE, this.#model(scripts)],
+      [SESSION_LOG_SERVICE, this.#sessionLog()],
+      [TOOL_REGISTRY_SERVICE, this.#registry()],
+      [RETENTION_SERVICE, { ...sizes, ...previews, spill }],
     ]);
   }
 
-  #goodHooks(): Record<HookPlace, Hook> {
+  #sessionLog(): object {
+    const { log } = this;
     return {
-      'Context.get': (token) => this.services.get(token),
-      ...this.#goodModel(),
-      ...this.#goodLog(),
-      ...this.#goodTools(),
-      'usage.record': () => undefined,
-      'usage.latest': () => zeroUsage(),
-      'usage.total': () => zeroUsage(),
-      'injections.drain': () => this.#mail.drain(),
-      'injections.pending': () => this.#mail.pending(),
-      'retention.spill': async () => {
-        await quiet(1);
-        return { locator: '/tmp/x', bytes: 500, retrievalHint: 'read it' };
-      },
-      sink: (event) => void this.events.push({ ...passedOffAs<LoopEvent>(event) }),
-      contextPolicy: (input) => {
-        const { messages, systemTokens, config } = passedOffAs<ContextPolicyInput>(input);
-        const { context_window_tokens: window, context_trim_threshold: threshold } = config;
-        return fitContext(messages, systemTokens, window, threshold, config.context_keep_recent);
-      },
-      prepareStep: () => undefined,
-      onDiagnostic: (diagnostic) => {
-        const { kind } = passedOffAs<Diagnostic>(diagnostic);
-        this.told.set(kind, (this.told.get(kind) ?? 0) + 1);
-      },
+      append: (row: SessionEvent) =>
+        this.#call(`append.${row.type}`, () => {
+          log.append(row);
+        }),
+      events: () => log.events(),
+      clear: () => undefined,
+      deriveMessages: () => this.#call('SessionLog.deriveMessages', () => log.deriveMessages()),
+      nextTurnId: () => this.#call('SessionLog.nextTurnId', () => log.nextTurnId()),
+      flush: () => this.#call('SessionLog.flush', () => quiet(1)),
     };
   }
 
-  #goodModel(): Pick<Record<HookPlace, Hook>, HookPlace & (`Llm.${string}` | `stream.${string}`)> {
+  #registry(): object {
+    const tools = this.#tools;
+    return {
+      get: (name: string) => tools.get(name),
+      schemas: () => this.#call('ToolRegistry.schemas', () => tools.schemas()),
+      dispatch: (input: ToolInput) =>
+        this.#call('ToolRegistry.dispatch', () => tools.dispatch(input)),
+    };
+  }
+
+  #model(scripts: readonly (readonly StreamEvent[])[]): object {
     let asked = 0;
-    let events: Iterator<StreamEvent> = [].values();
-    return {
-      'Llm.generate': async (request) => {
-        const asking = passedOffAs<ModelRequest>(request);
-        this.requests.push({ ...asking, messages: [...asking.messages] });
-        events = (this.scripts[asked] ?? []).values();
-        asked += 1;
-        if (asked === 2) this.#mail.post('which day?');
-        await quiet(1);
-        return { [Symbol.asyncIterator]: () => this.hooks['stream.asyncIterator']() };
-      },
-      'stream.asyncIterator': () => ({
-        next: () => this.hooks['stream.next'](),
-        return: () => this.hooks['stream.return'](),
-        throw: (error: unknown) => this.hooks['stream.throw'](error),
-      }),
-      'stream.next': async () => {
-        await quiet(1);
-        return events.next();
-      },
-      'stream.return': () => Promise.resolve({ done: true, value: undefined }),
-      'stream.throw': () => Promise.resolve({ done: true, value: undefined }),
+    const iterator = (events: Iterator<StreamEvent>): unknown => ({
+      next: () => this.#call('stream.next', () => quiet(1).then(() => events.next())),
+      return: () => this.#call('stream.return', () => Promise.resolve({ done: true })),
+    });
+    const generate = async (): Promise<unknown> => {
+      const events = (scripts[asked] ?? []).values();
+      asked += 1;
+      if (asked === 2) this.#mail.post('which day?');
+      await quiet(1);
+      return {
+        [Symbol.asyncIterator]: () => this.#call('stream.asyncIterator', () => iterator(events)),
+      };
     };
-  }
-
-  #goodLog(): Pick<Record<HookPlace, Hook>, HookPlace & `SessionLog.${string}`> {
-    return {
-      'SessionLog.append': (row) => {
-        this.log.append({ ...passedOffAs<SessionEvent>(row) });
-      },
-      'SessionLog.events': () => this.log.events(),
-      'SessionLog.deriveMessages': () => this.log.deriveMessages(),
-      'SessionLog.clear': () => {
-        this.log.clear();
-      },
-      'SessionLog.nextTurnId': () => this.log.nextTurnId(),
-      'SessionLog.flush': () => quiet(1),
-    };
-  }
-
-  #goodTools(): Pick<Record<HookPlace, Hook>, HookPlace & `ToolRegistry.${string}`> {
-    const tools = new FakeToolRegistry({ echo: () => quiet(1).then(() => LONG_RESULT) });
-    return {
-      'ToolRegistry.register': () => undefined,
-      'ToolRegistry.addGuard': () => undefined,
-      'ToolRegistry.get': (name) => tools.get(String(name)),
-      'ToolRegistry.schemas': () => tools.schemas(),
-      'ToolRegistry.dispatch': (input) => tools.dispatch(passedOffAs<ToolInput>(input)),
-    };
+    return { generate: () => this.#call('Llm.generate', generate) };
   }
 }

@@ -113,12 +113,11 @@ function plainBytes(value: unknown, depth: number): number {
 /** The keys of an object, or the indices of an array, of small, plain data; throws at any other. */
 export function plainKeys(value: object, depth: number): (string | number)[] {
   const isList = Array.isArray(value);
-  const length = isList ? value.length : 0; // a proxy answers anything
+  const length = isList ? value.length : 0;
   if (
     depth === 0 ||
     'toJSON' in value ||
     Object.getPrototypeOf(value) !== (isList ? Array : Object).prototype ||
-    length >>> 0 !== length ||
     length > MAX_PLAIN_WIDTH
   ) {
     throw NOT_PLAIN;
@@ -234,20 +233,15 @@ function plainValue(raw: unknown, key: string, open: ReadonlySet<object>): unkno
   }
 }
 
-/** `null` when the container cannot be read. */
+/** `null` for an array that would be far longer as text than what it holds. */
 function openFrame(source: object, value: object): Frame | null {
-  try {
-    if (!Array.isArray(value)) {
-      const keys = Object.keys(value).sort();
-      return { source, value, keys, length: keys.length, next: 0 };
-    }
-    const { length } = value; // a proxy may answer anything here
-    if (!Number.isSafeInteger(length) || length < 0) return null;
-    if (length > MAX_SPARSE_LENGTH && Object.keys(value).length < length) return null;
-    return { source, value, keys: null, length, next: 0 };
-  } catch {
-    return null;
+  if (!Array.isArray(value)) {
+    const keys = Object.keys(value).sort();
+    return { source, value, keys, length: keys.length, next: 0 };
   }
+  const { length } = value;
+  if (length > MAX_SPARSE_LENGTH && Object.keys(value).length < length) return null;
+  return { source, value, keys: null, length, next: 0 };
 }
 
 function readKey(container: object, key: string | number): unknown {

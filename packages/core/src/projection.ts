@@ -182,12 +182,8 @@ function resultText({ value, error, surface, abandoned }: ToolResultRow): string
 
 /** The pictures a result's value refers to. */
 function attachmentsOf(value: unknown): ImageRef[] {
-  try {
-    if (!isRecord(value) || !Array.isArray(value['attachments'])) return [];
-    // `Object.values` passes over holes: a sparse array costs no more than what it holds
-    const refs = Object.values<unknown>(value['attachments']).map(readImageRef);
-    return refs.filter((ref) => ref !== null);
-  } catch {
-    return []; // a getter of the value that throws
-  }
+  if (!isRecord(value) || !Array.isArray(value['attachments'])) return [];
+  // `Object.values` passes over holes: a sparse array costs no more than what it holds
+  const refs = Object.values<unknown>(value['attachments']).map(readImageRef);
+  return refs.filter((ref) => ref !== null);
 }

@@ -8,14 +8,10 @@ import { cutMiddle } from './text.ts';
  * the same text. Never throws.
  */
 export function renderOmitted(text: string, surface: ToolSurface): string | null {
-  try {
-    return isOmitted(surface) ? omittedView(text, surface) : null;
-  } catch {
-    return null; // a getter of it that throws
-  }
+  return isOmitted(surface) ? omittedView(text, surface) : null;
 }
 
-/** Sizes of any kind may come: those that are not of this text do not agree with it. */
+/** Sizes that are not of this text do not agree with it. */
 function omittedView(text: string, surface: OmittedSurface): string | null {
   const { omitted_bytes, total_bytes, head_bytes, tail_bytes, locator, retrieval_hint } = surface;
   if (!(head_bytes >= 0 && tail_bytes >= 0)) return null;
@@ -36,13 +32,9 @@ export function renderSurface(value: unknown, whole: string, surface: ToolSurfac
 }
 
 function truncationNote(surface: unknown): string | null {
-  try {
-    if (!isRecord(surface) || surface['kind'] !== 'truncation') return null;
-    const { note } = surface;
-    return typeof note === 'string' ? note : null;
-  } catch {
-    return null; // a getter of it that throws
-  }
+  if (!isRecord(surface) || surface['kind'] !== 'truncation') return null;
+  const { note } = surface;
+  return typeof note === 'string' ? note : null;
 }
 
 /** A surface comes from a log, so that its shape is checked and not believed. */
@@ -50,6 +42,8 @@ function isOmitted(surface: unknown): surface is OmittedSurface {
   return (
     isRecord(surface) &&
     surface['kind'] === 'omitted' &&
+    typeof surface['head_bytes'] === 'number' &&
+    typeof surface['tail_bytes'] === 'number' &&
     typeof surface['locator'] === 'string' &&
     typeof surface['retrieval_hint'] === 'string'
   );
