@@ -24,12 +24,12 @@ export function cancelledOutput(call: ToolCall, started: boolean): ToolOutput {
 }
 
 /** Why the calls of a reply that reached its length limit are not run (X8). */
-export const ARGUMENTS_CUT_OFF =
+export const ARGUMENTS_CUT_OFF: string =
   'not run: the reply reached its length limit, so the arguments may be incomplete. ' +
   'Send the call again, with shorter arguments.';
 
 /** Why a call is not run whose arguments were cut (X32). */
-export const ARGUMENTS_TOO_DEEP =
+export const ARGUMENTS_TOO_DEEP: string =
   `not run: the arguments are nested deeper than ${String(MAX_JSON_LEVELS)} levels and were cut. ` +
   'Send the call again, with flatter arguments.';
 

@@ -36,7 +36,7 @@ export function serdeJsonString(value: unknown): string {
   } catch {
     // it takes more care
   }
-  return writeJson(value)?.text ?? 'null';
+  return writeJson(value, Infinity)?.text ?? 'null';
 }
 
 /** Whether the text of a value is longer than so many UTF-16 units, or than any string can be. */
@@ -46,7 +46,7 @@ export function jsonExceeds(value: unknown, units: number): boolean {
   } catch {
     // it takes more care
   }
-  return (writeJson(value)?.text.length ?? Infinity) > units;
+  return (writeJson(value, Infinity)?.text.length ?? Infinity) > units;
 }
 
 /** What a model sends or a log holds is handled up to so many levels of objects and arrays (X32). */
@@ -61,7 +61,7 @@ export function exceedsLevels(value: unknown): boolean {
     plainBytes(value, MAX_PLAIN_DEPTH);
     return false;
   } catch {
-    return (writeJson(value)?.levels ?? 0) > MAX_JSON_LEVELS;
+    return (writeJson(value, Infinity)?.levels ?? 0) > MAX_JSON_LEVELS;
   }
 }
 
@@ -138,7 +138,7 @@ export interface WrittenJson {
  * Writes a value without recursion; `null` when no string can hold it. Objects and arrays nested
  * deeper than `maxLevels` become a notice.
  */
-export function writeJson(root: unknown, maxLevels = Infinity): WrittenJson | null {
+export function writeJson(root: unknown, maxLevels: number): WrittenJson | null {
   try {
     return writeValue(root, maxLevels);
   } catch {

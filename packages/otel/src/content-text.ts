@@ -46,7 +46,7 @@ export function boundedJson(value: unknown, maxBytes: number): string {
 function jsonText(value: unknown): string {
   return serdeJsonString(value).replace(
     LONE_SURROGATE,
-    (_, backslashes: string | undefined) => backslashes ?? '\\ufffd',
+    (_: string, backslashes: string | undefined) => backslashes ?? '\\ufffd',
   );
 }
 

@@ -15,7 +15,10 @@ export type CallEnd =
     };
 
 /** What came of a call is nothing that the contract knows. */
-export const MALFORMED = { outcome: 'error', errorType: 'malformed' } as const satisfies CallEnd;
+export const MALFORMED: { readonly outcome: 'error'; readonly errorType: string } = {
+  outcome: 'error',
+  errorType: 'malformed',
+};
 
 /** What a call is made of. */
 export interface CallParts {

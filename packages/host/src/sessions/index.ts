@@ -7,4 +7,3 @@ export { isSessionId } from './session-id.ts';
 export { checkLiveSessionParts, MAX_TIMER_MS } from './session-parts.ts';
 export type { LiveSessionParts, SessionLoop } from './session-parts.ts';
 export { SessionStore } from './session-store.ts';
-export type { SessionSummary } from './session-summary.ts';
