@@ -1,7 +1,7 @@
 export { createHost } from './http/create-host.ts';
 export type { Host } from './http/create-host.ts';
 export type { HostLimits, HostOptions } from './http/host-options.ts';
-export { builtPageFolder } from './http/page-files.ts';
+export { builtPageFolder } from './http/page-folder.ts';
 export type { Answer, ReadingOptions, Route, RouteReply } from './http/route.ts';
 export { serveHost } from './http/serve-host.ts';
 export type { ServedHost, ServeOptions } from './http/serve-host.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { pageFolderFor } from '../src/http/page-files.ts';
+import { pageFolderFor } from '../src/http/page-folder.ts';
 import { createHost, type HostOptions } from '../src/index.ts';
 import {
   BEARER,

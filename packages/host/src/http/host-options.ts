@@ -7,7 +7,7 @@ import type { EventRingOptions } from '../events/index.ts';
 import { LOG_LEVELS, type HostFault } from '../observe/index.ts';
 import { checkLiveSessionParts, MAX_TIMER_MS, type LiveSessionParts } from '../sessions/index.ts';
 import { isHostEntry } from './host-names.ts';
-import { builtPageFolder, holdsPage } from './page-files.ts';
+import { builtPageFolder, holdsPage } from './page-folder.ts';
 
 /** How much a host lets be asked of it. */
 export interface HostLimits {

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, extname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
 
 /** A file of the page, held in memory. */
 export interface PageFile {
@@ -26,27 +26,6 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 const FAVICON = 'favicon.svg';
-
-/** Where the built page is, for code in this folder: beside what is built, `src` or not. */
-export function pageFolderFor(codeFolder: string): string {
-  const isBuilt = basename(codeFolder) === 'dist';
-  return isBuilt ? join(codeFolder, 'page') : join(codeFolder, '../../dist/page');
-}
-
-/** Whether there is a page in a folder. */
-export function holdsPage(folder: string): boolean {
-  try {
-    return statSync(join(folder, 'index.html')).isFile();
-  } catch {
-    return false;
-  }
-}
-
-/** The page that was built with this code; `null` when none was. */
-export function builtPageFolder(): string | null {
-  const folder = pageFolderFor(import.meta.dirname);
-  return holdsPage(folder) ? folder : null;
-}
 
 /** Reads a page from its folder: `index.html`, `favicon.svg`, and the files of `assets`. */
 export function readPage(folder: string): PageFiles {
