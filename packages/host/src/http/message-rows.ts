@@ -4,6 +4,7 @@ import {
   outcomePhase,
   type SessionEvent,
 } from '@celestea/core';
+import { isDenial } from '@celestea/tools';
 
 import type { WireMessage, WirePage } from '../wire.ts';
 
@@ -104,9 +105,6 @@ function readRow(row: SessionEvent, at: number, turn: string | null): WireMessag
       return row satisfies never;
   }
 }
-
-/** The log keeps no decision, so a refusal is known there by how the registry words it. */
-const isDenial = (error: string | null): boolean => error?.startsWith('denied: ') === true;
 
 function parentOf({ parent_id }: { parent_id?: string }): { parent_id?: string } {
   return parent_id === undefined ? {} : { parent_id };

@@ -90,7 +90,6 @@ export const eventsQuery: z.ZodType<{ readonly lastEventId?: number | undefined 
       .describe('The seq of the last event you have, −1 to begin with the first that is kept.'),
   });
 
-/** A {@link WireSession}. */
 const session: z.ZodType<WireSession> = z.object({
   id: z.string(),
   title: z.string().describe('The first words of the user; empty when not known.'),
@@ -101,7 +100,6 @@ const session: z.ZodType<WireSession> = z.object({
   running: z.boolean().describe('Whether a turn runs.'),
 });
 
-/** A {@link WireRunning}. */
 const running: z.ZodType<WireRunning> = z.object({
   turn: z.string(),
   input: z.string().describe('What a person sent to start it.'),
@@ -113,7 +111,6 @@ const running: z.ZodType<WireRunning> = z.object({
   waiting: z.array(z.string()).describe('What was sent to it that it has not taken yet.'),
 });
 
-/** A {@link WireApproval}. */
 const approval: z.ZodType<WireApproval> = z.object({
   id: z.string().describe('To be named in the answer.'),
   text: z.string().describe('The question in words.'),
@@ -130,7 +127,6 @@ const place = {
 };
 const parentId = z.string().optional().describe('The call that made this one.');
 
-/** A {@link WireMessage}. */
 const message: z.ZodType<WireMessage> = z.discriminatedUnion('kind', [
   z.object({
     ...place,
@@ -167,7 +163,6 @@ const message: z.ZodType<WireMessage> = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** A {@link WireContext}. */
 const context: z.ZodType<WireContext> = z.object({
   request: z.object({
     system: z.string().nullable(),
@@ -188,18 +183,12 @@ const context: z.ZodType<WireContext> = z.object({
 
 /** The reply that says no more than that it was done. */
 export const okReply: z.ZodType = z.object({ ok });
-/** The reply with one session. */
 export const sessionReply: z.ZodType = z.object({ ok, session });
-/** The reply with all sessions. */
 export const sessionsReply: z.ZodType = z.object({ ok, sessions: z.array(session) });
-/** The reply with the open questions. */
 export const approvalsReply: z.ZodType = z.object({ ok, approvals: z.array(approval) });
-/** The reply with the id of a turn. */
 export const turnReply: z.ZodType = z.object({ ok, turn: z.string() });
-/** The reply with the next request. */
 export const contextReply: z.ZodType = z.object({ ok, context });
 
-/** A {@link WireState}. */
 const state: z.ZodObject<{ [Name in keyof WireState]: z.ZodType<WireState[Name]> }> = z.object({
   running: running.nullable(),
   approvals: z.array(approval),
@@ -211,17 +200,14 @@ const state: z.ZodObject<{ [Name in keyof WireState]: z.ZodType<WireState[Name]>
   held_elsewhere: z.boolean().describe('Whether somebody beside this host has it open.'),
 });
 
-/** The reply with what a session is doing. */
 export const stateReply: z.ZodType = z.object({ ok, session, ...state.shape });
 
-/** A {@link WirePage}. */
 const page: z.ZodObject<{ [Name in keyof WirePage]: z.ZodType<WirePage[Name]> }> = z.object({
   messages: z.array(message),
   previous: count.nullable().describe('`before` of the page before; null when this is the first.'),
   next: count.nullable().describe('`after` of the next page; null when this is the last.'),
 });
 
-/** The reply with a page of rows. */
 export const messagesReply: z.ZodType = z.object({ ok, ...page.shape });
 
 /** The one reply that is no envelope: it is for programs that know OpenAPI. */

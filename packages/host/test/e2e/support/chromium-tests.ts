@@ -10,7 +10,7 @@ import { CHROMIUM, launchChromium, NEEDS_CHROMIUM } from '../../../../../test/su
 import { TOKEN, withServer, type TestHost, type TestHostOptions } from '../../http-support.ts';
 import { Tabs } from './tabs.ts';
 
-/** Only a hang takes a test this long, in milliseconds; ten thousand rows take some time. */
+/** Only a hang takes a test this long, in milliseconds; many rows take some time. */
 const HANG_MS = 600_000;
 
 /** A served host with the built page, and the tabs that look at it. */
