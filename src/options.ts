@@ -53,8 +53,7 @@ export type PrepareStep = (
 ) => PreparedStep | Promise<PreparedStep>;
 
 /** The request to send, or nothing for the one that was handed in. */
-// A callback without a return is `void` to TypeScript.
-// eslint-disable-next-line @typescript-eslint/no-invalid-void-type
+// eslint-disable-next-line @typescript-eslint/no-invalid-void-type -- a callback without a return is `void`
 export type PreparedStep = ModelRequest | undefined | void;
 
 /** What a host binds to a loop, for all its turns. Every field may be left out. */
